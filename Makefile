@@ -1,0 +1,53 @@
+# One word does it: 'make' lists the words.  Set-up happens once, in .venv; 'make clean' takes it away again.
+
+PYTHON ?= python3
+CONFIG ?= configs/wam_table.yaml
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench clean
+
+help:
+	@echo "make demo    feel a robot arm over a table (a scripted hand does it where there is no display)"
+	@echo "make test    run the tests; the first time machine code is compiled for half a minute"
+	@echo "make check   ruff, mypy and the import rules"
+	@echo "make bench   measure step, loop and dynamics"
+	@echo "make clean   remove .venv and what tools left behind"
+
+demo: $(VENV)/.ready-window
+	@$(BIN)/hapticsim run $(CONFIG) --device auto
+
+test: $(VENV)/.ready-test
+	@$(BIN)/python -m pytest
+
+check: $(VENV)/.ready-test
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.ready-test
+	@for tool in step loop dynamics; do $(BIN)/python tools/bench_$$tool.py || exit 1; done
+
+clean:
+	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find hapticsim devices tests tools -name __pycache__ -type d -exec rm -rf {} +
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11 ..." >&2; exit 2; }
+	@$(PYTHON) -m venv $(VENV) \
+		|| { echo "the venv module is missing: install it (Debian: python3-venv)" >&2; exit 2; }
+	@touch $@
+
+$(VENV)/.ready-window: $(VENV)/.made pyproject.toml
+	@echo "setting up $(VENV) ..."
+	@$(PIP) --editable '.[window]'
+	@touch $@
+
+$(VENV)/.ready-test: $(VENV)/.made pyproject.toml
+	@echo "setting up $(VENV) for tests ..."
+	@$(PIP) --editable '.[window,test]'
+	@touch $@ $(VENV)/.ready-window

@@ -1,0 +1,70 @@
+"""hapticsim: feel a simulated mechanism.
+
+The map, in the order data flows::
+
+    config      YAML or URDF -> Scene, refusals in one sentence
+    model       bodies, joints, shapes
+    equations   recursions over any scalar -> straight-line code for one robot -> compiled
+    kernels     the tick: contacts, selection, embedding, impulses, coupling; arrays in, arrays out
+    simulation  the tick in virtual time
+    haptics     coupler gains from the device and the rate; safety
+    realtime    the tick against the clock
+    wire        ZeroMQ and msgpack, and nobody else
+    teleop      delay, and looking ahead of it
+    recording   MCAP files
+    display     the window
+    server, operator   where everything is put together
+
+Public names are loaded when first used, so that a device driver that needs only ``hapticsim.wire`` does not
+pay for the compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "load": "hapticsim.config.load",
+    "load_urdf": "hapticsim.model.urdf",
+    "compile_equations": "hapticsim.equations.compiled",
+    "Equations": "hapticsim.equations.compiled",
+    "Simulation": "hapticsim.simulation",
+    "Subscriber": "hapticsim.wire.subscriber",
+    "Model": "hapticsim.model.tree",
+    "Scene": "hapticsim.model.scene",
+    "HapticsimError": "hapticsim.errors",
+    "ConfigError": "hapticsim.errors",
+}
+
+__all__ = [
+    "ConfigError",
+    "Equations",
+    "HapticsimError",
+    "Model",
+    "Scene",
+    "Simulation",
+    "Subscriber",
+    "__version__",
+    "compile_equations",
+    "load",
+    "load_urdf",
+]
+
+if TYPE_CHECKING:
+    from hapticsim.config.load import load
+    from hapticsim.equations.compiled import Equations, compile_equations
+    from hapticsim.errors import ConfigError, HapticsimError
+    from hapticsim.model.scene import Scene
+    from hapticsim.model.tree import Model
+    from hapticsim.model.urdf import load_urdf
+    from hapticsim.simulation import Simulation
+    from hapticsim.wire.subscriber import Subscriber
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'hapticsim' has no attribute {name!r}")

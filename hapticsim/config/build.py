@@ -1,0 +1,182 @@
+"""A ``SceneFile`` to a ``Scene``: names are resolved, and what no key shows alone is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from hapticsim.config.motion import initial_state, torque_laws
+from hapticsim.config.refusal import dotted
+from hapticsim.config.robot import Refuse, build_model, placement
+from hapticsim.config.schema import (
+    AnyShape,
+    Box,
+    Capsule,
+    ContactEntry,
+    Plane,
+    SceneFile,
+    Sphere,
+)
+from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.model.rotation import rotation_from_rpy
+from hapticsim.model.scene import (
+    ContactPair,
+    CouplerSettings,
+    DeviceSettings,
+    Handle,
+    LinkSettings,
+    Mapping,
+    SafetySettings,
+    Scene,
+    Shape,
+)
+from hapticsim.model.tree import WORLD, Model
+
+_MAY_TOUCH = {"plane": ("sphere", "capsule", "box"), "box": ("sphere", "capsule", "box")}
+
+
+def build(
+    entry: SceneFile, path: Path, source: str, file_of: Callable[[tuple[str | int, ...]], Path]
+) -> Scene:
+    """Make the scene; ``file_of`` tells which file of an ``extends`` chain holds a place."""
+
+    def refuse(place: tuple[str | int, ...], problem: str) -> ConfigError:
+        return ConfigError(file_of(place), dotted(place), problem)
+
+    notes: list[str] = []
+    model = build_model(entry.robot, entry.name, file_of(("robot", "urdf")), refuse, notes)
+    model = replace(model, gravity_W=np.array(entry.gravity_m_per_s2))
+    shapes = _shapes(entry.shapes, model, refuse)
+    q0, u0 = initial_state(entry.initial, model, refuse)
+    mapping, link = entry.mapping, entry.link
+    return Scene(
+        name=entry.name,
+        model=model,
+        shapes=shapes,
+        contacts=_contacts(entry.contacts, shapes, model, refuse),
+        torque_laws=torque_laws(entry.torques, model, q0, refuse),
+        handle=_handle(entry, model, refuse),
+        q0=q0,
+        u0=u0,
+        rate_Hz=float(entry.rate_Hz),
+        mapping=Mapping(
+            None if mapping.origin_m is None else np.array(mapping.origin_m, dtype=float),
+            rotation_from_rpy(mapping.rpy_rad),
+            float(mapping.motion_scale),
+            float(mapping.force_scale),
+        ),
+        coupler=CouplerSettings(
+            entry.coupler.stiffness_N_per_m,
+            entry.coupler.damping_Ns_per_m,
+            entry.coupler.device_damping_Ns_per_m,
+        ),
+        safety=SafetySettings(**entry.safety.model_dump()),
+        device=DeviceSettings(entry.device.driver, entry.device.emulate, dict(entry.device.options)),
+        link=None if link is None else LinkSettings(**link.model_dump()),
+        publish_Hz=float(entry.publish.rate_Hz),
+        look_ahead_s=float(entry.publish.look_ahead_s),
+        device_endpoint=entry.device.endpoint,
+        publish_endpoint=entry.publish.endpoint,
+        duration_s=entry.duration_s,
+        notes=tuple(notes),
+        source=source,
+        path=str(path),
+    )
+
+
+def _shapes(entries: list[AnyShape], model: Model, refuse: Refuse) -> tuple[Shape, ...]:
+    carriers = (WORLD, *model.body_names)
+    shapes: list[Shape] = []
+    for index, entry in enumerate(entries):
+        if entry.name in {s.name for s in shapes}:
+            raise refuse(("shapes", index, "name"), f"= {entry.name!r} is taken: shape names must be unique.")
+        if entry.body not in carriers:
+            raise refuse(("shapes", index, "body"), _no_body(entry.body, carriers))
+        shapes.append(
+            Shape(
+                entry.name, entry.body, entry.kind, _size(entry), placement(entry.origin), _color(entry.color)
+            )
+        )
+    return tuple(shapes)
+
+
+def _size(entry: AnyShape) -> tuple[float, ...]:
+    match entry:
+        case Sphere():
+            size = [entry.radius_m]
+        case Capsule():
+            size = [entry.radius_m, entry.length_m]
+        case Box():
+            size = entry.half_extents_m
+        case Plane():
+            size = entry.drawn_half_extents_m
+    return tuple(float(value) for value in size)
+
+
+def _color(rgb: list[int]) -> tuple[int, int, int]:
+    red, green, blue = rgb
+    return red, green, blue
+
+
+def _no_body(name: str, valid: tuple[str, ...]) -> str:
+    return f"= {name!r} is not a body{nearest(name, valid)}: the bodies are {listed(valid)}."
+
+
+def _contacts(
+    entries: list[ContactEntry], shapes: tuple[Shape, ...], model: Model, refuse: Refuse
+) -> tuple[ContactPair, ...]:
+    """Resolve the pairs; in each, the plane or box that is touched stands second."""
+    by_name = {s.name: s for s in shapes}
+    anchor = _rigid_groups(model)
+    pairs: list[ContactPair] = []
+    for index, entry in enumerate(entries):
+        place = ("contacts", index, "between")
+        for side, name in enumerate(entry.between):
+            if name not in by_name:
+                raise refuse(
+                    (*place, side),
+                    f"= {name!r} is not a shape{nearest(name, by_name)}: the shapes are {listed(by_name)}.",
+                )
+        a, b = (by_name[name] for name in entry.between)
+        if a.kind not in _MAY_TOUCH.get(b.kind, ()):
+            a, b = b, a
+        if a.kind not in _MAY_TOUCH.get(b.kind, ()):
+            raise refuse(
+                place,
+                f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
+                "a sphere, capsule or box may touch a plane or a box.",
+            )
+        if anchor[a.body] == anchor[b.body]:
+            raise refuse(
+                place,
+                f"= [{a.name}, {b.name}] pairs two shapes that cannot move against each other "
+                f"(on {a.body!r} and {b.body!r}): remove the pair.",
+            )
+        if any({a.name, b.name} == {p.a, p.b} for p in pairs):
+            raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
+        pairs.append(ContactPair(a.name, b.name))
+    return tuple(pairs)
+
+
+def _rigid_groups(model: Model) -> dict[str, str]:
+    """From each body to the body, or world, that it is rigid with through fixed joints."""
+    anchor = {WORLD: WORLD}
+    for joint in model.joints:
+        anchor[joint.child] = anchor[joint.parent] if joint.kind == "fixed" else joint.child
+    return anchor
+
+
+def _handle(entry: SceneFile, model: Model, refuse: Refuse) -> Handle | None:
+    if entry.handle is None:
+        return None
+    if entry.handle.body not in model.body_names:
+        raise refuse(("handle", "body"), _no_body(entry.handle.body, model.body_names))
+    if _rigid_groups(model)[entry.handle.body] == WORLD:
+        raise refuse(
+            ("handle", "body"),
+            f"= {entry.handle.body!r} is fixed to the world: hold a body that a joint moves.",
+        )
+    return Handle(entry.handle.body, np.array(entry.handle.point_m, dtype=float))

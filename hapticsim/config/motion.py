@@ -1,0 +1,146 @@
+"""What acts on the joints and where they start: the ``torques:`` and ``initial:`` sections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hapticsim.config.robot import Refuse, motion_unit, pick_unit
+from hapticsim.config.schema import Initial, TorqueEntry
+from hapticsim.errors import listed, nearest
+from hapticsim.model.rotation import quaternion_from_rpy, rotation_from_rpy
+from hapticsim.model.scene import TorqueLaw
+from hapticsim.model.tree import Joint, Model
+
+ALL = "all"  # stands for every joint without an entry of its own
+_NEEDED = {("constant", "constant_Nm"), ("pd", "stiffness_Nm_per_rad")}  # or their twins for sliding
+
+
+def torque_laws(
+    entries: list[TorqueEntry], model: Model, q0: np.ndarray, refuse: Refuse
+) -> tuple[TorqueLaw, ...]:
+    """Return one law per joint that has one, in the order of the joints.
+
+    q0 : (nq,) the start, where a posture law holds its joint unless told otherwise.
+    """
+    joints = {j.name: j for j in model.moving_joints}
+    laws: dict[str, TorqueLaw] = {}
+    named: set[str] = set()
+    for index, entry in enumerate(entries):
+        place = ("torques", index)
+        if entry.joint in named:
+            raise refuse((*place, "joint"), f"= {entry.joint!r} has a law already: keep one of the two.")
+        named.add(entry.joint)
+        if entry.joint == ALL:
+            continue
+        if entry.joint not in joints:
+            raise refuse(
+                (*place, "joint"),
+                f"= {entry.joint!r} is not a moving joint{nearest(entry.joint, joints)}: "
+                f"write 'all' or one of {listed(joints)}.",
+            )
+        joint = joints[entry.joint]
+        if entry.law != "none":
+            if joint.kind == "free":
+                raise refuse(
+                    (*place, "law"),
+                    f"= {entry.law!r} needs a joint with one coordinate, {joint.name!r} is free: remove it.",
+                )
+            laws[joint.name] = _law(entry, joint, q0[model.q_slice(joint.name)][0], place, refuse)
+    for index, entry in enumerate(entries):
+        if entry.joint == ALL and entry.law != "none":
+            for joint in joints.values():
+                if joint.name not in named and motion_unit(joint):
+                    q = q0[model.q_slice(joint.name)][0]
+                    laws[joint.name] = _law(_for_joint(entry, joint), joint, q, ("torques", index), refuse)
+    return tuple(laws[name] for name in joints if name in laws)
+
+
+def _for_joint(entry: TorqueEntry, joint: Joint) -> TorqueEntry:
+    """The entry for all joints with only the keys whose unit fits this joint."""
+    foreign = ("_N", "_m") if motion_unit(joint) == "rad" else ("_Nm", "_rad")
+    keys = {k: None for k in TorqueEntry.model_fields if k.endswith(foreign)}
+    return entry.model_copy(update=keys)
+
+
+def _law(
+    entry: TorqueEntry, joint: Joint, start: float, place: tuple[str | int, ...], refuse: Refuse
+) -> TorqueLaw:
+    unit, what = motion_unit(joint), f"{joint.kind} joint {joint.name!r}"
+
+    def pick(angular: str, linear: str, default: float, *laws: str) -> float:
+        for key in (angular, linear):
+            if getattr(entry, key) is not None and entry.law not in laws:
+                raise refuse(
+                    (*place, key),
+                    f"has no meaning with law {entry.law!r}: remove it, or write law {laws[0]!r}.",
+                )
+        if (
+            (entry.law, angular) in _NEEDED
+            and getattr(entry, angular) is None
+            and getattr(entry, linear) is None
+        ):
+            key = angular if unit == "rad" else linear
+            raise refuse((*place, key), f"is missing: law {entry.law!r} needs it for the {what}.")
+        return pick_unit(refuse, place, entry, (angular, linear), unit, what, default)
+
+    if entry.gravity_compensation and entry.law not in ("pd", "gravity_compensation"):
+        raise refuse(
+            (*place, "gravity_compensation"),
+            f"has no meaning with law {entry.law!r}: remove it, or write law 'pd'.",
+        )
+    return TorqueLaw(
+        joint=joint.name,
+        constant=pick("constant_Nm", "constant_N", 0.0, "constant"),
+        gravity_compensation=entry.gravity_compensation or entry.law == "gravity_compensation",
+        stiffness=pick("stiffness_Nm_per_rad", "stiffness_N_per_m", 0.0, "pd"),
+        damping=pick("damping_Nms_per_rad", "damping_Ns_per_m", 0.0, "pd", "gravity_compensation"),
+        reference=pick("reference_rad", "reference_m", float(start), "pd") if entry.law == "pd" else 0.0,
+    )
+
+
+def initial_state(initial: Initial, model: Model, refuse: Refuse) -> tuple[np.ndarray, np.ndarray]:
+    """Return q (nq,) and u (nu,) at the start."""
+    q, u = model.zero_q(), np.zeros(model.nu)
+    joints = {j.name: j for j in model.moving_joints}
+
+    def resolve(key: str, name: str, unit: str | None) -> Joint:
+        if name not in joints:
+            raise refuse(
+                ("initial", key, name),
+                f"names no moving joint{nearest(name, joints)}: they are {listed(joints)}.",
+            )
+        if motion_unit(joints[name]) != unit:
+            raise refuse(
+                ("initial", key, name),
+                f"is a {joints[name].kind} joint: write it under {_start_key(joints[name], key)}.",
+            )
+        return joints[name]
+
+    keyed: tuple[tuple[str, dict[str, float], str, np.ndarray, Any], ...] = (
+        ("q_rad", initial.q_rad, "rad", q, model.q_slice),
+        ("q_m", initial.q_m, "m", q, model.q_slice),
+        ("u_rad_per_s", initial.u_rad_per_s, "rad", u, model.u_slice),
+        ("u_m_per_s", initial.u_m_per_s, "m", u, model.u_slice),
+    )
+    for key, values, unit, target, where in keyed:
+        for name, value in values.items():
+            target[where(resolve(key, name, unit).name)] = value
+    for name, start in initial.free.items():
+        joint = resolve("free", name, None)
+        R_JB = rotation_from_rpy(start.rpy_rad)
+        q[model.q_slice(joint.name)] = [*start.xyz_m, *quaternion_from_rpy(start.rpy_rad)]
+        u[model.u_slice(joint.name)] = np.concatenate(
+            [R_JB.T @ np.array(start.angular_velocity_rad_per_s), R_JB.T @ np.array(start.velocity_m_per_s)]
+        )
+    return q, u
+
+
+def _start_key(joint: Joint, key: str) -> str:
+    if joint.kind == "free":
+        return "free"
+    speed = key.startswith("u")
+    if motion_unit(joint) == "rad":
+        return "u_rad_per_s" if speed else "q_rad"
+    return "u_m_per_s" if speed else "q_m"

@@ -1,0 +1,169 @@
+"""The ``robot:`` section to a ``Model``: an inline tree, or a URDF by path or by name."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hapticsim.config.robot_schema import BodyEntry, JointEntry, Limits, Origin, Robot, Urdf
+from hapticsim.errors import ConfigError
+from hapticsim.model.checks import check_inertial, check_moving_bodies
+from hapticsim.model.library import library_path
+from hapticsim.model.notes import joint_notes
+from hapticsim.model.order import order_tree
+from hapticsim.model.rotation import rotation_from_rpy
+from hapticsim.model.tree import Body, Joint, Model, Placement
+from hapticsim.model.urdf import load_urdf
+
+Refuse = Callable[[tuple[str | int, ...], str], ConfigError]
+"""From a place and the rest of the sentence to the refusal that names the file the place is in."""
+
+ANGULAR, LINEAR = "rad", "m"
+
+
+def motion_unit(joint: Joint) -> str | None:
+    """``rad`` or ``m``, in which a joint with one coordinate moves; None for fixed and free joints."""
+    return {"revolute": ANGULAR, "continuous": ANGULAR, "prismatic": LINEAR}.get(joint.kind)
+
+
+def pick_unit(
+    refuse: Refuse,
+    place: tuple[str | int, ...],
+    entry: Any,
+    keys: tuple[str, str],
+    unit: str | None,
+    what: str,
+    default: float = 0.0,
+) -> float:
+    """Return the value of the one key of two that fits the motion, refusing the key of the other unit.
+
+    keys : the key for turning, the key for sliding.
+    unit : as ``motion_unit``.
+    what : how the sentence names the joint, e.g. ``revolute joint 'elbow'``.
+    """
+    values = tuple(getattr(entry, key) for key in keys)
+    fitting = {ANGULAR: 0, LINEAR: 1}.get(unit or "", None)
+    for index, (key, value) in enumerate(zip(keys, values, strict=True)):
+        if value is not None and index != fitting:
+            remedy = "leave it out" if fitting is None else f"write {keys[fitting]}"
+            raise refuse((*place, key), f"does not fit the {what}: {remedy}.")
+    value = None if fitting is None else values[fitting]
+    return default if value is None else float(value)
+
+
+def placement(origin: Origin) -> Placement:
+    """Pose written as ``xyz_m`` and ``rpy_rad``."""
+    return Placement(rotation_from_rpy(origin.rpy_rad), np.array(origin.xyz_m))
+
+
+def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list[str]) -> Model:
+    """Make the model that ``robot:`` describes; paths in it are relative to ``file``."""
+    inline = entry.bodies is not None or entry.joints is not None
+    if inline == (entry.urdf is not None):
+        found = "both bodies and a urdf" if inline else "neither bodies and joints nor a urdf"
+        raise refuse(("robot",), f"has {found}: give one of the two.")
+    if entry.urdf is not None:
+        model = _from_urdf(entry.urdf, file, refuse, notes)
+    else:
+        model = _from_tree(entry.bodies or [], entry.joints or [], name, refuse, notes)
+    if not model.moving_joints:
+        raise refuse(("robot",), "has no joint that moves: give at least one a type other than fixed.")
+    return model
+
+
+def _from_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Model:
+    place = ("robot", "urdf")
+    if (entry.path is None) == (entry.package is None):
+        raise refuse(place, "must have either a path or the name of a robot in package: give one of the two.")
+    if entry.path is not None:
+        if "\0" in entry.path:
+            raise refuse((*place, "path"), f"= {entry.path!r} is not a path: remove the NUL character.")
+        path = file.parent / entry.path
+    else:
+        path = library_path(str(entry.package), refuse((*place, "package"), "").file)
+    return load_urdf(path, entry.fixed_base, notes, entry.locked)
+
+
+def _from_tree(
+    bodies: list[BodyEntry], joints: list[JointEntry], name: str, refuse: Refuse, notes: list[str]
+) -> Model:
+    file = refuse(("robot",), "").file
+
+    def body_key(body: str) -> str:
+        return f"robot.bodies[{_last([b.name for b in bodies], body)}]"
+
+    def joint_key(joint: str) -> str:
+        return f"robot.joints[{_last([j.name for j in joints], joint)}]"
+
+    if not bodies:
+        raise refuse(("robot", "bodies"), "is empty: a robot needs at least one body.")
+    ordered = order_tree(
+        file,
+        [_body(b, i, file) for i, b in enumerate(bodies)],
+        [_joint(j, i, refuse) for i, j in enumerate(joints)],
+        body_key,
+        joint_key,
+    )
+    check_moving_bodies(file, *ordered, body_key)
+    notes.extend(joint_notes(ordered[1]))
+    return Model(name, *ordered)
+
+
+def _last(names: list[str], name: str) -> int:
+    return max((i for i, n in enumerate(names) if n == name), default=0)
+
+
+def _body(entry: BodyEntry, index: int, file: str) -> Body:
+    inertial = entry.inertial
+    if inertial is None:
+        return Body(entry.name)
+    X_BI = placement(inertial.origin)
+    i = inertial.inertia_kg_m2
+    inertia = (
+        X_BI.rotation
+        @ np.array([[i.xx, i.xy, i.xz], [i.xy, i.yy, i.yz], [i.xz, i.yz, i.zz]])
+        @ X_BI.rotation.T
+    )
+    inertia = 0.5 * (inertia + inertia.T)
+    com = X_BI.rotation @ np.array(inertial.com_m) + X_BI.translation
+    check_inertial(file, f"robot.bodies[{index}].inertial", inertial.mass_kg, com, inertia)
+    return Body(entry.name, inertial.mass_kg, com, inertia)
+
+
+def _joint(entry: JointEntry, index: int, refuse: Refuse) -> Joint:
+    place = ("robot", "joints", index)
+    axis = np.array(entry.axis)
+    length = float(np.linalg.norm(axis))
+    if length < 1e-9:
+        raise refuse(
+            (*place, "axis"), f"= {entry.axis} has length zero: give it a direction such as [0, 0, 1]."
+        )
+    joint = Joint(entry.name, entry.type, entry.parent, entry.child, placement(entry.origin), axis / length)
+    unit, what = motion_unit(joint), f"{entry.type} joint {entry.name!r}"
+
+    def pick(angular: str, linear: str) -> float:
+        return pick_unit(refuse, place, entry, (angular, linear), unit, what)
+
+    limits = entry.limits or Limits()
+
+    def limit(angular: str, linear: str, default: float) -> float:
+        return pick_unit(refuse, (*place, "limits"), limits, (angular, linear), unit, what, default)
+
+    lower, upper = limit("lower_rad", "lower_m", -math.inf), limit("upper_rad", "upper_m", math.inf)
+    if lower > upper:
+        raise refuse((*place, "limits"), f"has lower = {lower:g} above upper = {upper:g}: exchange them.")
+    return replace(
+        joint,
+        damping=pick("damping_Nms_per_rad", "damping_Ns_per_m"),
+        coulomb=pick("coulomb_friction_Nm", "coulomb_friction_N"),
+        armature=pick("armature_kg_m2", "armature_kg"),
+        lower=lower,
+        upper=upper,
+        effort_limit=limit("effort_Nm", "effort_N", math.inf),
+        velocity_limit=limit("velocity_rad_per_s", "velocity_m_per_s", math.inf),
+    )

@@ -1,0 +1,128 @@
+"""The keys of a mechanism in a config file, and the kinds of value that all sections are made of."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
+
+Positive = Annotated[float, Field(gt=0.0)]
+NotNegative = Annotated[float, Field(ge=0.0)]
+Vector3 = Annotated[list[float], Field(min_length=3, max_length=3)]
+PositiveVector3 = Annotated[list[Positive], Field(min_length=3, max_length=3)]
+PositiveVector2 = Annotated[list[Positive], Field(min_length=2, max_length=2)]
+Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\P{C}+$")]  # no control characters
+PathName = Annotated[str, Field(min_length=1, max_length=1000)]
+Byte = Annotated[int, Field(ge=0, le=255)]
+Endpoint = Annotated[str, Field(pattern=ADDRESS)]
+
+
+class Section(BaseModel):
+    """A mapping in the file: no unknown keys, no silent conversions, finite numbers."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class Origin(Section):
+    """Pose of a frame in its parent: turned by roll, pitch, yaw about fixed axes x, y, z, then moved."""
+
+    xyz_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="position in the parent frame")
+    rpy_rad: Vector3 = Field(default=[0.0, 0.0, 0.0], description="R = Rz(yaw) Ry(pitch) Rx(roll)")
+
+
+class Inertia(Section):
+    """Inertia matrix about the centre of mass; xy is minus the integral of x y dm."""
+
+    xx: float = Field(description="moment about x [kg m^2]")
+    yy: float = Field(description="moment about y [kg m^2]")
+    zz: float = Field(description="moment about z [kg m^2]")
+    xy: float = Field(default=0.0, description="matrix element [kg m^2]")
+    xz: float = Field(default=0.0, description="matrix element [kg m^2]")
+    yz: float = Field(default=0.0, description="matrix element [kg m^2]")
+
+
+class Inertial(Section):
+    """Mass distribution of a body."""
+
+    mass_kg: NotNegative = Field(description="mass")
+    com_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="centre of mass in the inertial frame")
+    inertia_kg_m2: Inertia = Field(
+        default=Inertia(xx=0.0, yy=0.0, zz=0.0),
+        description="about the centre of mass, axes of the inertial frame",
+    )
+    origin: Origin = Field(default=Origin(), description="pose of the inertial frame in the body frame")
+
+
+class BodyEntry(Section):
+    """A rigid body of the tree."""
+
+    name: Name = Field(description="unique; 'world' is reserved")
+    inertial: Inertial | None = Field(
+        default=None, description="mass distribution; without it the body has no mass"
+    )
+
+
+class Limits(Section):
+    """Joint limits; carried and shown, they do not stop the joint yet."""
+
+    lower_rad: float | None = Field(default=None, description="revolute")
+    upper_rad: float | None = Field(default=None, description="revolute")
+    effort_Nm: NotNegative | None = Field(default=None, description="revolute")
+    velocity_rad_per_s: NotNegative | None = Field(default=None, description="revolute")
+    lower_m: float | None = Field(default=None, description="prismatic")
+    upper_m: float | None = Field(default=None, description="prismatic")
+    effort_N: NotNegative | None = Field(default=None, description="prismatic")
+    velocity_m_per_s: NotNegative | None = Field(default=None, description="prismatic")
+
+
+class JointEntry(Section):
+    """The joint that attaches one body to its parent."""
+
+    name: Name = Field(description="unique")
+    type: Literal["revolute", "continuous", "prismatic", "fixed", "free"] = Field(
+        description="kind of motion"
+    )
+    parent: Name = Field(description="body name or 'world'")
+    child: Name = Field(description="body name; each body is the child of exactly one joint")
+    origin: Origin = Field(default=Origin(), description="pose of the joint in the parent body")
+    axis: Vector3 = Field(
+        default=[0.0, 0.0, 1.0], description="axis in the joint frame, normalised when read"
+    )
+    damping_Nms_per_rad: NotNegative | None = Field(default=None, description="viscous damping, revolute")
+    damping_Ns_per_m: NotNegative | None = Field(default=None, description="viscous damping, prismatic")
+    coulomb_friction_Nm: NotNegative | None = Field(
+        default=None, description="carried, not acted on yet; revolute"
+    )
+    coulomb_friction_N: NotNegative | None = Field(
+        default=None, description="carried, not acted on yet; prismatic"
+    )
+    armature_kg_m2: NotNegative | None = Field(
+        default=None, description="rotor inertia seen at the joint, revolute"
+    )
+    armature_kg: NotNegative | None = Field(
+        default=None, description="rotor inertia seen at the joint, prismatic"
+    )
+    limits: Limits | None = Field(default=None, description="range, effort and speed")
+
+
+class Urdf(Section):
+    """A robot read from a URDF: give either ``path`` or ``package``."""
+
+    path: PathName | None = Field(default=None, description="file, relative to this config")
+    package: Name | None = Field(
+        default=None, description="robot of the installed package example-robot-data, e.g. panda"
+    )
+    fixed_base: bool = Field(
+        default=True, description="false: the root link floats on a free joint 'root_joint'"
+    )
+    locked: list[Name] = Field(default=[], description="joints held fixed at zero displacement")
+
+
+class Robot(Section):
+    """The mechanism: either ``bodies`` and ``joints``, or ``urdf``."""
+
+    bodies: list[BodyEntry] | None = Field(default=None, description="rigid bodies")
+    joints: list[JointEntry] | None = Field(default=None, description="one per body")
+    urdf: Urdf | None = Field(default=None, description="read the tree from a URDF instead")

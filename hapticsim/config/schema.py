@@ -1,0 +1,236 @@
+"""The keys of a config file: type, unit, default and meaning of each.
+
+Every number is SI and carries its unit in the key.  Nothing here knows files or models: ``build`` makes a
+``Scene`` of it, ``refusal`` turns what does not fit into a sentence, ``reference`` prints it as a page.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from hapticsim.config.robot_schema import (
+    Byte,
+    Endpoint,
+    Name,
+    NotNegative,
+    Origin,
+    Positive,
+    PositiveVector2,
+    PositiveVector3,
+    Robot,
+    Section,
+    Vector3,
+)
+
+
+class ShapeEntry(Section):
+    """What all shapes have.  Shapes that appear in no contact are only drawn."""
+
+    name: Name = Field(description="unique")
+    body: Name = Field(default="world", description="body that carries it, or 'world'")
+    origin: Origin = Field(default=Origin(), description="pose of the shape in the body frame")
+    color: Annotated[list[Byte], Field(min_length=3, max_length=3)] = Field(
+        default=[150, 160, 175], description="red, green, blue, 0 to 255"
+    )
+
+
+class Sphere(ShapeEntry):
+    """A ball about the shape's origin."""
+
+    kind: Literal["sphere"] = Field(description="sphere")
+    radius_m: Positive = Field(description="radius")
+
+
+class Capsule(ShapeEntry):
+    """A cylinder along z of the shape with half balls at its ends."""
+
+    kind: Literal["capsule"] = Field(description="capsule")
+    radius_m: Positive = Field(description="radius")
+    length_m: Positive = Field(description="distance between the centres of the two ends")
+
+
+class Box(ShapeEntry):
+    """A cuboid about the shape's origin."""
+
+    kind: Literal["box"] = Field(description="box")
+    half_extents_m: PositiveVector3 = Field(description="half of its length along x, y, z")
+
+
+class Plane(ShapeEntry):
+    """The half space below z = 0 of the shape."""
+
+    kind: Literal["plane"] = Field(description="plane")
+    drawn_half_extents_m: PositiveVector2 = Field(
+        default=[1.0, 1.0], description="size of the part that is drawn"
+    )
+
+
+AnyShape = Annotated[Sphere | Capsule | Box | Plane, Field(discriminator="kind")]
+
+
+class ContactEntry(Section):
+    """Two shapes that may touch: rigid, without friction, never pulling."""
+
+    between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
+        description="shape names: a sphere, capsule or box, and a plane or box"
+    )
+
+
+class TorqueEntry(Section):
+    """Torque law of a joint, sampled once per tick: ``tau = c + gravity(q) + kp (q_ref - q) - kd u``."""
+
+    joint: Name = Field(description="joint name, or 'all' for every joint that has no entry of its own")
+    law: Literal["none", "constant", "gravity_compensation", "pd"] = Field(description="which terms apply")
+    gravity_compensation: bool = Field(
+        default=False, description="with law pd: add the torque that holds the weight"
+    )
+    constant_Nm: float | None = Field(default=None, description="c, revolute; law constant")
+    constant_N: float | None = Field(default=None, description="c, prismatic; law constant")
+    stiffness_Nm_per_rad: NotNegative | None = Field(default=None, description="kp, revolute; law pd")
+    stiffness_N_per_m: NotNegative | None = Field(default=None, description="kp, prismatic; law pd")
+    damping_Nms_per_rad: NotNegative | None = Field(
+        default=None, description="kd, revolute; law pd or gravity_compensation"
+    )
+    damping_Ns_per_m: NotNegative | None = Field(
+        default=None, description="kd, prismatic; law pd or gravity_compensation"
+    )
+    reference_rad: float | None = Field(
+        default=None, description="q_ref, revolute; left out: the initial angle"
+    )
+    reference_m: float | None = Field(
+        default=None, description="q_ref, prismatic; left out: the initial displacement"
+    )
+
+
+class HandleEntry(Section):
+    """The point of the mechanism that the hand holds through the coupler."""
+
+    body: Name = Field(description="a moving body")
+    point_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="point in the body frame")
+
+
+class FreeStart(Section):
+    """Start of a free joint, in the axes of the joint frame."""
+
+    xyz_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="position of the body")
+    rpy_rad: Vector3 = Field(default=[0.0, 0.0, 0.0], description="orientation of the body, as in an origin")
+    velocity_m_per_s: Vector3 = Field(default=[0.0, 0.0, 0.0], description="velocity of the body's origin")
+    angular_velocity_rad_per_s: Vector3 = Field(default=[0.0, 0.0, 0.0], description="angular velocity")
+
+
+class Initial(Section):
+    """Where the mechanism starts; joints left out start at zero, at rest."""
+
+    q_rad: dict[Name, float] = Field(default={}, description="angles by joint name, revolute")
+    q_m: dict[Name, float] = Field(default={}, description="displacements by joint name, prismatic")
+    u_rad_per_s: dict[Name, float] = Field(default={}, description="speeds by joint name, revolute")
+    u_m_per_s: dict[Name, float] = Field(default={}, description="speeds by joint name, prismatic")
+    free: dict[Name, FreeStart] = Field(default={}, description="poses and velocities by joint name, free")
+
+
+class MappingEntry(Section):
+    """Device workspace to world; the device frame has X right, Y away from the user, Z up."""
+
+    origin_m: Vector3 | None = Field(
+        default=None, description="world point of the device's centre; left out: the handle at the start"
+    )
+    rpy_rad: Vector3 = Field(default=[0.0, 0.0, 0.0], description="device axes in the world, as in an origin")
+    motion_scale: Positive = Field(default=1.0, description="metres in the world per metre of the device")
+    force_scale: Positive = Field(default=1.0, description="force on the hand per force in the world")
+
+
+class Coupler(Section):
+    """Spring and damper between device and handle; a gain left out follows from device and rate."""
+
+    stiffness_N_per_m: Positive | None = Field(default=None, description="spring")
+    damping_Ns_per_m: NotNegative | None = Field(default=None, description="damper")
+    device_damping_Ns_per_m: NotNegative | None = Field(
+        default=None, description="physical damping of the device that the stability condition may count on"
+    )
+
+
+class SafetyEntry(Section):
+    """Limits of the force output."""
+
+    ramp_s: NotNegative = Field(default=0.5, description="time from zero to full coupling after arming")
+    timeout_s: Annotated[float, Field(gt=0.0, le=0.01)] = Field(
+        default=0.01, description="silence of the device after which the force is zero"
+    )
+    force_limit_N: Positive | None = Field(
+        default=None, description="largest force; left out: the device's own limit"
+    )
+    slew_limit_N_per_s: Positive = Field(default=2000.0, description="fastest change of the force")
+    max_stretch_m: Positive = Field(
+        default=0.05, description="arming is refused while device and handle are farther apart"
+    )
+    max_device_speed_m_per_s: Positive = Field(
+        default=5.0, description="a faster device takes the force away"
+    )
+
+
+class Device(Section):
+    """The hand's end."""
+
+    driver: Name = Field(default="scripted", description="name of an installed driver")
+    emulate: Name = Field(
+        default="omega_3", description="row of the device table that an emulated device takes after"
+    )
+    options: dict[str, Any] = Field(default={}, description="handed to the driver untouched")
+    endpoint: Endpoint | None = Field(
+        default=None, description="ipc:// or tcp:// address; left out: a private ipc folder"
+    )
+
+
+class Link(Section):
+    """Emulated link between the operator and the remote site."""
+
+    delay_up_s: NotNegative = Field(default=0.0, description="operator to remote")
+    delay_down_s: NotNegative = Field(default=0.0, description="remote to operator")
+    jitter_s: NotNegative = Field(default=0.0, description="largest additional delay of a message")
+    loss: Annotated[float, Field(ge=0.0, lt=1.0)] = Field(
+        default=0.0, description="probability that a message is lost"
+    )
+    seed: Annotated[int, Field(ge=0, le=4294967295)] = Field(default=0, description="of the random numbers")
+
+
+class Publish(Section):
+    """What observers may subscribe to."""
+
+    rate_Hz: Annotated[float, Field(gt=0.0, le=1000.0)] = Field(
+        default=200.0, description="state messages per second"
+    )
+    endpoint: Endpoint | None = Field(
+        default=None, description="ipc:// or tcp:// address; left out: a private ipc folder"
+    )
+    look_ahead_s: Annotated[float, Field(ge=0.0, le=2.0)] = Field(
+        default=0.15, description="how far ahead the ghost is when there is no link; 0: no ghost"
+    )
+
+
+class SceneFile(Section):
+    """A scene file; ``extends: other.yaml`` starts from that file: mappings merge, the last value wins."""
+
+    name: Name = Field(description="title")
+    robot: Robot = Field(description="the mechanism")
+    gravity_m_per_s2: Vector3 = Field(default=[0.0, 0.0, -9.81], description="in world axes, z up")
+    shapes: list[AnyShape] = Field(default=[], description="geometry, to touch and to draw")
+    contacts: list[ContactEntry] = Field(default=[], description="pairs of shapes that may touch")
+    torques: list[TorqueEntry] = Field(default=[], description="torque laws of joints")
+    handle: HandleEntry | None = Field(
+        default=None, description="what the hand holds; left out: nothing to hold"
+    )
+    initial: Initial = Field(default=Initial(), description="where it starts")
+    rate_Hz: Annotated[float, Field(ge=100.0, le=10000.0)] = Field(
+        default=1000.0, description="ticks per second"
+    )
+    mapping: MappingEntry = Field(default=MappingEntry(), description="device workspace to world")
+    coupler: Coupler = Field(default=Coupler(), description="between the device and the handle")
+    safety: SafetyEntry = Field(default=SafetyEntry(), description="limits of the force output")
+    device: Device = Field(default=Device(), description="the hand's end")
+    link: Link | None = Field(
+        default=None, description="delay between operator and remote site; left out: none"
+    )
+    publish: Publish = Field(default=Publish(), description="what observers get")
+    duration_s: Positive | None = Field(default=None, description="how long to run; left out: until stopped")

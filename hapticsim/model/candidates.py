@@ -1,0 +1,77 @@
+"""From pairs of shapes to contact candidates: sphere or corner against plane or box."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from hapticsim.codes import ON_BOX, ON_PLANE
+from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.tree import Placement
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One sphere that may touch one surface; frames are body names or ``world``."""
+
+    a: str  # shape with the sphere
+    b: str  # shape with the surface
+    sphere_body: str
+    centre_B: np.ndarray  # (3,) [m]
+    radius: float  # [m], 0 for a corner
+    inward_B: np.ndarray  # (3,) unit, from a corner into its box; 0 for a sphere
+    surface_body: str
+    kind: int  # codes.ON_PLANE or codes.ON_BOX
+    X_BS: Placement
+    half: tuple[float, ...]  # (3,) [m]
+
+
+def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
+    """Centre, radius and inward direction (body axes) of the spheres that stand for a shape in contact."""
+    none = np.zeros(3)
+    if shape.kind == "sphere":
+        local = [(none, shape.size[0], none)]
+    elif shape.kind == "capsule":
+        end = np.array([0.0, 0.0, 0.5 * shape.size[1]])
+        local = [(end, shape.size[0], none), (-end, shape.size[0], none)]
+    elif shape.kind == "box":
+        corners = [np.array(s) * shape.size for s in itertools.product((-1.0, 1.0), repeat=3)]
+        local = [(p, 0.0, -p / np.linalg.norm(p)) for p in corners]
+    else:
+        return []
+    X = shape.X_BS
+    return [(X.rotation @ p + X.translation, radius, X.rotation @ g) for p, radius, g in local]
+
+
+def candidates_of(scene: Scene) -> list[Candidate]:
+    """Every candidate of a scene, in the order of its contact pairs.
+
+    A box against a box gives the corners of each on the faces of the other; edge against edge is not seen.
+    """
+    shapes = {s.name: s for s in scene.shapes}
+    found = []
+    for pair in scene.contacts:
+        a, b = shapes[pair.a], shapes[pair.b]
+        for ball, surface in ((a, b), (b, a)):
+            if surface.kind not in ("plane", "box") or ball.kind == "plane":
+                continue
+            for centre, radius, inward in spheres_of(ball):
+                found.append(
+                    Candidate(
+                        a=ball.name,
+                        b=surface.name,
+                        sphere_body=ball.body,
+                        centre_B=centre,
+                        radius=radius,
+                        inward_B=inward,
+                        surface_body=surface.body,
+                        kind=ON_PLANE if surface.kind == "plane" else ON_BOX,
+                        X_BS=surface.X_BS,
+                        half=surface.size if surface.kind == "box" else (0.0, 0.0, 0.0),
+                    )
+                )
+            if ball.kind != "box" or surface.kind != "box":
+                break
+    return found

@@ -1,0 +1,59 @@
+"""Rotations as people write them, to matrices and quaternions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+
+def rotation_from_rpy(rpy: Sequence[float]) -> np.ndarray:
+    """(3, 3) ``R = Rz(yaw) Ry(pitch) Rx(roll)``: turned about the fixed axes x, y, z in this order.
+
+    rpy : roll, pitch, yaw [rad], the convention of URDF.
+    """
+    (sr, sp, sy), (cr, cp, cy) = np.sin(rpy), np.cos(rpy)
+    return np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+
+
+def quaternion_from_rpy(rpy: Sequence[float]) -> np.ndarray:
+    """(4,) unit quaternion (w, x, y, z) of ``rotation_from_rpy``, with w >= 0."""
+    half = 0.5 * np.asarray(rpy, dtype=float)
+    (sr, sp, sy), (cr, cp, cy) = np.sin(half), np.cos(half)
+    q = np.array(
+        [
+            cy * cp * cr + sy * sp * sr,
+            cy * cp * sr - sy * sp * cr,
+            cy * sp * cr + sy * cp * sr,
+            sy * cp * cr - cy * sp * sr,
+        ]
+    )
+    return -q if q[0] < 0.0 else q
+
+
+def quaternion_of(R: np.ndarray) -> np.ndarray:
+    """(4,) unit quaternion (w, x, y, z) of a rotation matrix, with w >= 0.
+
+    Shepperd's method (1978): the largest component is found first, so nothing is divided by a small number.
+    """
+    m = (R[0, 0], R[1, 1], R[2, 2])
+    trace = m[0] + m[1] + m[2]
+    q = np.empty(4)
+    if trace >= max(m):
+        q[0] = 1.0 + trace
+        q[1:] = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    else:
+        i = int(np.argmax(m))
+        j, k = (i + 1) % 3, (i + 2) % 3
+        q[0] = R[k, j] - R[j, k]
+        q[1 + i] = 1.0 + m[i] - m[j] - m[k]
+        q[1 + j] = R[j, i] + R[i, j]
+        q[1 + k] = R[k, i] + R[i, k]
+    q /= np.linalg.norm(q)
+    return -q if q[0] < 0.0 else q

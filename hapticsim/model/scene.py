@@ -1,0 +1,138 @@
+"""A scene: a model with shapes, contacts, torque laws, a hand on it, and how it is to be run.
+
+Built by ``config.load``; everything here is checked, in SI units, and never changes during a run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from hapticsim.model.tree import Model, Placement
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """Geometry carried by a body, or by the world.
+
+    kind and size: ``sphere`` (radius), ``capsule`` (radius, length between the two centres, along z of the
+    shape), ``box`` (three half extents), ``plane`` (z = 0 of the shape, solid below; drawn with two half
+    extents).
+    """
+
+    name: str
+    body: str  # body name or WORLD
+    kind: str
+    size: tuple[float, ...]  # [m]
+    X_BS: Placement = field(default_factory=Placement)
+    color: tuple[int, int, int] = (150, 160, 175)
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPair:
+    """Two shapes that may touch: rigid, frictionless, unilateral."""
+
+    a: str  # shape names
+    b: str
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueLaw:
+    """Force of one joint, sampled once per tick: ``tau = c + g gravity(q) + kp (q_ref - q) - kd u``."""
+
+    joint: str
+    constant: float = 0.0  # [N m] or [N]
+    gravity_compensation: bool = False
+    stiffness: float = 0.0  # kp [N m/rad] or [N/m]
+    damping: float = 0.0  # kd
+    reference: float = 0.0  # [rad] or [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Handle:
+    """Point of a body that the coupler holds."""
+
+    body: str
+    point_B: np.ndarray  # (3,) [m]
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """Device to world: ``p_W = origin_W + motion_scale rotation_WD p_D``; forces back with force_scale."""
+
+    origin_W: np.ndarray | None = None  # (3,) [m] world point of the device's centre; None: handle at start
+    rotation_WD: np.ndarray = field(default_factory=lambda: np.eye(3))  # (3, 3)
+    motion_scale: float = 1.0
+    force_scale: float = 1.0  # force on the hand / force in the world
+
+
+@dataclass(frozen=True, eq=False)
+class CouplerSettings:
+    """Translational virtual coupler; None gains are derived from the device's limits and the rate."""
+
+    stiffness: float | None = None  # [N/m]
+    damping: float | None = None  # [N s/m]
+    device_damping: float | None = None  # [N s/m] physical damping b assumed in the passivity condition
+
+
+@dataclass(frozen=True, eq=False)
+class SafetySettings:
+    ramp_s: float = 0.5  # from zero to full coupling after arming
+    timeout_s: float = 0.01  # silence of the peer after which force is zero
+    force_limit_N: float | None = None  # None: the device's own limit
+    slew_limit_N_per_s: float = 2000.0
+    max_stretch_m: float = 0.05  # arming is refused when the coupler would start longer than this
+    max_device_speed_m_per_s: float = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSettings:
+    """Which driver holds the hand end, and the device it emulates."""
+
+    driver: str = "scripted"  # entry-point name in group hapticsim.devices
+    emulate: str = "omega_3"  # row of the device table
+    options: dict[str, object] = field(default_factory=dict)  # handed to the driver untouched
+
+
+@dataclass(frozen=True, eq=False)
+class LinkSettings:
+    """Emulated link between operator and remote site, one value for each direction."""
+
+    delay_up_s: float = 0.0
+    delay_down_s: float = 0.0
+    jitter_s: float = 0.0
+    loss: float = 0.0  # probability per message
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything a server needs, from one config file."""
+
+    name: str
+    model: Model
+    shapes: tuple[Shape, ...] = ()
+    contacts: tuple[ContactPair, ...] = ()
+    torque_laws: tuple[TorqueLaw, ...] = ()
+    handle: Handle | None = None
+    q0: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (nq,)
+    u0: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (nu,)
+    rate_Hz: float = 1000.0
+    mapping: Mapping = field(default_factory=Mapping)
+    coupler: CouplerSettings = field(default_factory=CouplerSettings)
+    safety: SafetySettings = field(default_factory=SafetySettings)
+    device: DeviceSettings = field(default_factory=DeviceSettings)
+    link: LinkSettings | None = None
+    publish_Hz: float = 200.0
+    look_ahead_s: float = 0.15  # ghost without a link: how far to look; 0 for none
+    device_endpoint: str | None = None  # None: ipc in a private folder
+    publish_endpoint: str | None = None
+    duration_s: float | None = None  # None: until stopped
+    notes: tuple[str, ...] = ()  # what was read but is not acted on, one clear line each
+    source: str = ""  # text of the config, kept in recordings
+    path: str = ""
+
+    @property
+    def tick_s(self) -> float:
+        return 1.0 / self.rate_Hz

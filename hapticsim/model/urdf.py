@@ -1,0 +1,245 @@
+"""URDF to Model: the links and joints of a robot description, checked like a tree written in YAML.
+
+Order: depth first from the root link; the children of a link follow the order of their joints in the file.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.model.checks import check_finite_mass, check_moving_bodies
+from hapticsim.model.notes import urdf_notes
+from hapticsim.model.order import check_names, order_tree
+from hapticsim.model.rotation import rotation_from_rpy
+from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
+
+_KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "fixed")}
+_Element = ElementTree.Element
+_LINK, _JOINT = "link {!r}".format, "joint {!r}".format
+LARGEST = 1e15
+
+
+def load_urdf(
+    path: str | Path, fixed_base: bool = True, notes: list[str] | None = None, locked: Sequence[str] = ()
+) -> Model:
+    """Read a robot description.
+
+    Parameters
+    ----------
+    path : URDF file (already expanded if it was written in xacro).
+    fixed_base : True fixes the root link to the world by the joint ``root``; a root link named ``world``
+        then is the world.  False lets it float on the free joint ``root_joint``.
+    notes : if given, one line is appended for each kind of content that is read but not acted on: mesh files,
+        joint limits, mimic joints, friction, moments of inertia that do not fit together.
+    locked : names of joints to hold fixed at zero displacement.
+
+    Raises
+    ------
+    ConfigError : one sentence with the file, the link or joint, what was found and what is allowed.
+    """
+    robot = _robot(path)
+    links = [_link(path, element) for element in robot.findall("link")]
+    joints = _locked(path, [_joint(path, element) for element in robot.findall("joint")], locked)
+    check_names(path, links, joints, _LINK, _JOINT, [b.name for b in links])
+    links, joints = _based(path, links, joints, fixed_base)
+    bodies, ordered = order_tree(path, links, joints, _LINK, _JOINT)
+    check_moving_bodies(path, bodies, ordered, _LINK)
+    if notes is not None:
+        notes.extend(urdf_notes(robot, bodies, ordered))
+    return Model(robot.get("name") or Path(path).stem, bodies, ordered)
+
+
+def _robot(path: str | Path) -> _Element:
+    try:
+        root = ElementTree.fromstring(Path(path).read_bytes())
+    except FileNotFoundError:
+        raise ConfigError(path, "", "does not exist: check the path of the URDF.") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ConfigError(
+            path, "", f"cannot be read ({reason}): check the path and its permissions."
+        ) from None
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        raise ConfigError(
+            path,
+            "",
+            f"line {line}, column {column + 1} is not XML ({str(error).split(':')[0]}): correct it there.",
+        ) from None
+    if str(path).endswith(".xacro") or any("ros.org/wiki/xacro" in e.tag for e in root.iter()):
+        raise ConfigError(path, "", "is written in xacro: expand it first, 'xacro robot.xacro > robot.urdf'.")
+    if root.tag != "robot":
+        raise ConfigError(
+            path, "", f"has the root element <{root.tag}>: a URDF starts with <robot name=...>."
+        )
+    return root
+
+
+def _link(path: str | Path, element: _Element) -> Body:
+    name = _name(path, element)
+    key = f"link {name!r}"
+    inertial = element.find("inertial")
+    if inertial is None:
+        return Body(name)
+    X_BI = _origin(path, key, inertial)
+    mass = _number(path, key, inertial.find("mass"), "value", 0.0)
+    matrix = inertial.find("inertia")
+    xx, yy, zz, xy, xz, yz = (
+        _number(path, key, matrix, name, 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+    )
+    R_BI = X_BI.rotation
+    inertia = R_BI @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R_BI.T
+    inertia = 0.5 * (inertia + inertia.T)
+    check_finite_mass(path, key, mass, X_BI.translation, inertia)
+    return Body(name, mass, X_BI.translation, inertia)
+
+
+def _joint(path: str | Path, element: _Element) -> Joint:
+    name = _name(path, element)
+    key = f"joint {name!r}"
+    kind = element.get("type", "")
+    if kind not in _KINDS:
+        raise ConfigError(path, key, f"has the type {kind!r}: the types supported are {listed(_KINDS)}.")
+    ends = []
+    for role in ("parent", "child"):
+        end = element.find(role)
+        link = end.get("link") if end is not None else None
+        if not link:
+            raise ConfigError(path, key, f'names no {role} link: add <{role} link="..."/>.')
+        ends.append(link)
+    axis_element = element.find("axis")
+    axis = np.array([1.0, 0.0, 0.0])  # URDF's default
+    if axis_element is not None:
+        axis = _vector(path, key, axis_element, "xyz", axis)
+    length = math.sqrt(axis @ axis)
+    if length < 1e-9 and kind not in ("fixed", "floating"):
+        raise ConfigError(path, key, 'has an axis of length zero: give it a direction such as xyz="0 0 1".')
+    limit = element.find("limit")
+    dynamics = element.find("dynamics")
+    bounded = kind in ("revolute", "prismatic")
+    lower = _number(path, key, limit, "lower", -math.inf if limit is None else 0.0)
+    upper = _number(path, key, limit, "upper", math.inf if limit is None else 0.0)
+    if bounded and lower > upper:
+        raise ConfigError(
+            path, key, f"has its lower limit {lower:g} above its upper limit {upper:g}: exchange them."
+        )
+    damping = _number(path, key, dynamics, "damping", 0.0)
+    friction = _number(path, key, dynamics, "friction", 0.0)
+    if damping < 0.0 or friction < 0.0:
+        raise ConfigError(path, key, "has negative damping or friction: both must be 0 or above.")
+    return Joint(
+        name=name,
+        kind=_KINDS[kind],
+        parent=ends[0],
+        child=ends[1],
+        X_PJ=_origin(path, key, element),
+        axis_J=axis / length if length >= 1e-9 else np.array([0.0, 0.0, 1.0]),
+        damping=damping,
+        coulomb=friction,
+        lower=lower if bounded else -math.inf,
+        upper=upper if bounded else math.inf,
+        effort_limit=_number(path, key, limit, "effort", math.inf),
+        velocity_limit=_number(path, key, limit, "velocity", math.inf),
+    )
+
+
+def _locked(path: str | Path, joints: list[Joint], names: Sequence[str]) -> list[Joint]:
+    valid = [j.name for j in joints]
+    for name in names:
+        if name not in valid:
+            raise ConfigError(
+                path,
+                "",
+                f"has no joint {name!r} to lock{nearest(name, valid)}: its joints are {listed(valid)}.",
+            )
+    return [
+        replace(j, kind="fixed", lower=-math.inf, upper=math.inf) if j.name in names else j for j in joints
+    ]
+
+
+def _based(
+    path: str | Path, links: list[Body], joints: list[Joint], fixed_base: bool
+) -> tuple[list[Body], list[Joint]]:
+    """Attach the root link to the world."""
+    if not links:
+        raise ConfigError(path, "", "holds no <link>: a robot needs at least one.")
+    children = {j.child for j in joints}
+    roots = [b.name for b in links if b.name not in children]
+    if not roots:
+        raise ConfigError(
+            path, "", "has no root link (every link is a child): remove the joint that closes the loop."
+        )
+    if len(roots) > 1:
+        raise ConfigError(
+            path, "", f"has {len(roots)} root links ({listed(roots)}): connect them by fixed joints."
+        )
+    root = roots[0]
+    if root == WORLD:
+        if not fixed_base:
+            raise ConfigError(
+                path, "", "has the root link 'world', which cannot float: load it with a fixed base."
+            )
+        return [b for b in links if b.name != WORLD], joints
+    name = "root" if fixed_base else "root_joint"
+    if name in {j.name for j in joints}:
+        raise ConfigError(
+            path, f"joint {name!r}", "has the name of the joint that holds the root link: rename it."
+        )
+    return links, [Joint(name, "fixed" if fixed_base else "free", WORLD, root), *joints]
+
+
+def _name(path: str | Path, element: _Element) -> str:
+    name = element.get("name")
+    if not name:
+        raise ConfigError(path, f"<{element.tag}>", "has no name: every link and joint needs one.")
+    return name
+
+
+def _origin(path: str | Path, key: str, element: _Element) -> Placement:
+    origin = element.find("origin")
+    if origin is None:
+        return Placement()
+    zero = np.zeros(3)
+    return Placement(
+        rotation_from_rpy(_vector(path, key, origin, "rpy", zero).tolist()),
+        _vector(path, key, origin, "xyz", zero),
+    )
+
+
+def _vector(path: str | Path, key: str, element: _Element, attribute: str, default: np.ndarray) -> np.ndarray:
+    text = element.get(attribute)
+    if text is None:
+        return default
+    words = text.split()
+    if len(words) != 3:
+        raise ConfigError(
+            path, key, f"has {attribute}={text!r} in <{element.tag}>: it must be three numbers."
+        )
+    return np.array([_float(path, key, element, attribute, word) for word in words])
+
+
+def _number(path: str | Path, key: str, element: _Element | None, attribute: str, default: float) -> float:
+    text = element.get(attribute) if element is not None else None
+    if element is None or text is None:
+        return default
+    return _float(path, key, element, attribute, text)
+
+
+def _float(path: str | Path, key: str, element: _Element, attribute: str, word: str) -> float:
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    # Files in circulation write inf for 'no limit'; nothing else may be infinite, or have an infinite square.
+    if not (abs(value) <= LARGEST or (element.tag == "limit" and not math.isnan(value))):
+        raise ConfigError(
+            path, key, f"has {attribute}={word!r} in <{element.tag}>: it must be a number up to {LARGEST:g}."
+        )
+    return value
