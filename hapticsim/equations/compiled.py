@@ -1,0 +1,212 @@
+"""Equations of motion of one robot, compiled.
+
+``compile_equations(model)`` returns an ``Equations``: methods for people, who want checked arguments and
+fresh arrays, and under ``kernels`` the bare compiled functions for loops, which write into arrays that the
+caller owns.  Each function is generated and compiled when it is first used, and kept on disk.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numba import float64, njit, void
+
+from hapticsim.equations.cache import equations_folder, has_machine_code, load_generated
+from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of
+from hapticsim.equations.emit import emit_module
+from hapticsim.equations.frames import partial_velocities
+from hapticsim.equations.recursions import Linkage, poses
+from hapticsim.equations.trace import Trace
+from hapticsim.errors import HapticsimError, listed, nearest
+from hapticsim.model.moving import MovingTree, moving_tree
+from hapticsim.model.tree import Model, Placement
+
+Progress = Callable[[str], Any]
+
+
+def signature(name: str) -> Any:
+    """Return the numba signature of a kernel: C-contiguous float64 arrays, no return value."""
+    arrays = {1: float64[::1], 2: float64[:, ::1], 3: float64[:, :, ::1]}
+    return void(*(arrays[DIMENSIONS.get(a, 1)] for a in CATALOGUE[name].arguments))
+
+
+def generate(name: str, tree: MovingTree, frames: Sequence[str]) -> str:
+    """Return the source of one function for one robot."""
+    entry, trace = CATALOGUE[name], Trace()
+    shapes = shapes_of(name, tree, frames)
+    inputs = [trace.inputs(array, shapes[array][0]) for array in entry.inputs]
+    outputs = entry.build(tree, frames, *inputs)
+    about = f"{tree.name}: {name} ({tree.nq} coordinates, {tree.nu} speeds)."
+    return emit_module(name, shapes, trace, outputs, about)
+
+
+class Kernels:
+    """The compiled functions of one robot, by name; each compiled on first use.
+
+    They take C-contiguous float64 arrays of the right shape, outputs last, write every entry of the outputs,
+    return nothing, check nothing, allocate nothing and do not need the GIL.
+    """
+
+    def __init__(self, tree: MovingTree, frames: tuple[str, ...], progress: Progress | None) -> None:
+        self._tree, self._frames, self._progress = tree, frames, progress
+        self._folder = equations_folder(tree, frames)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in CATALOGUE:
+            raise AttributeError(
+                f"no kernel {name!r}{nearest(name, CATALOGUE)}; there are {listed(CATALOGUE)}"
+            )
+        function = self._compile(name)
+        setattr(self, name, function)  # found without __getattr__ from now on
+        return function
+
+    def __dir__(self) -> Iterator[str]:
+        yield from CATALOGUE
+
+    def _compile(self, name: str) -> Any:
+        say = self._progress if self._progress and not has_machine_code(self._folder, name) else _silent
+        say(f"compiling {self._tree.name}: {name} ... ")
+        start = time.perf_counter()
+        module = load_generated(self._folder, name, lambda: generate(name, self._tree, self._frames))
+        compile_now: Any = njit(
+            signature(name), nogil=True, cache=True, error_model="numpy", boundscheck=False
+        )
+        compiled = compile_now(getattr(module, name))
+        say(f"{time.perf_counter() - start:.1f} s\n")
+        return compiled
+
+
+class Equations:
+    """Equations of motion of one model.
+
+    nq, nu : numbers of generalized coordinates and speeds.
+    tree : the model as the recursions see it, fixed joints lumped.
+    joint_names : the moving joints, in the order of q and u.
+    frames : the bodies whose kinematics ``kernels.kinematics`` and ``kernels.kane`` give, in their order.
+    kernels : the bare compiled functions.
+    """
+
+    def __init__(
+        self, model: Model, frames: Sequence[str] | None = None, progress: Progress | None = None
+    ) -> None:
+        self.model = model
+        self.tree = moving_tree(model)
+        self.nq, self.nu = self.tree.nq, self.tree.nu
+        self.joint_names = tuple(b.joint.name for b in self.tree.bodies)
+        if frames is None:
+            frames = [b.name for b in model.bodies if b.mass > 0.0 and self.tree.where[b.name][0] >= 0]
+        for name in frames:
+            self.tree.place_of(name)
+        self.frames = tuple(frames)
+        self.kernels = Kernels(self.tree, self.frames, progress)
+
+    def forward_dynamics(self, q: Any, u: Any, tau: Any) -> np.ndarray:
+        """Return udot (nu,) [rad/s^2, m/s^2] under generalized forces tau (nu,), without joint damping."""
+        udot = np.empty(self.nu)
+        self.kernels.forward_dynamics(self._q(q), self._u("u", u), self._u("tau", tau), udot)
+        return udot
+
+    def inverse_dynamics(self, q: Any, u: Any, udot: Any) -> np.ndarray:
+        """Return the generalized forces (nu,) [N m, N] that give udot (nu,)."""
+        tau = np.empty(self.nu)
+        self.kernels.inverse_dynamics(self._q(q), self._u("u", u), self._u("udot", udot), tau)
+        return tau
+
+    def mass_matrix(self, q: Any) -> np.ndarray:
+        """Return M (nu, nu), symmetric, armature included."""
+        M = np.empty((self.nu, self.nu))
+        self.kernels.mass_matrix(self._q(q), M)
+        return M
+
+    def bias(self, q: Any, u: Any) -> np.ndarray:
+        """Return h (nu,) with M udot + h = tau."""
+        h = np.empty(self.nu)
+        self.kernels.bias(self._q(q), self._u("u", u), h)
+        return h
+
+    def energy(self, q: Any, u: Any) -> tuple[float, float]:
+        """Return kinetic and potential energy [J]; the potential of a mass m at p is -m g . p."""
+        out = np.empty(2)
+        self.kernels.energy(self._q(q), self._u("u", u), out)
+        return float(out[0]), float(out[1])
+
+    def body_pose(self, name: str, q: Any) -> Placement:
+        """Return X_WB of any body of the model."""
+        self.tree.place_of(name)
+        X = np.empty((len(self.model.bodies), 12))
+        self.kernels.poses(self._q(q), X)
+        row = X[self.model.body_names.index(name)]
+        return Placement(row[:9].reshape(3, 3).copy(), row[9:].copy())
+
+    def partial_velocities(self, name: str, q: Any) -> np.ndarray:
+        """Return the Jacobian (6, nu) of any body: angular velocity, then velocity of its origin, world axes.
+
+        Works by the recursion on floats, for any body at any time; a loop asks for ``frames`` and uses
+        ``kernels``.
+        """
+        self.tree.place_of(name)
+        link = Linkage(self.tree, self._q(q).tolist())
+        return np.array(partial_velocities(link, poses(link), name), float).reshape(self.nu, 6).T.copy()
+
+    def address(self, name: str) -> int:
+        """Return the C-callable address of a kernel, a first-class function of ``signature(name)``.
+
+        Valid as long as this object lives.
+        """
+        compiled = getattr(self.kernels, name)
+        if not hasattr(compiled, "get_compile_result"):
+            raise HapticsimError(
+                "NUMBA_DISABLE_JIT is set, so nothing is compiled: unset it to get addresses."
+            )
+        result = compiled.get_compile_result(signature(name))
+        return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+    @property
+    def addresses(self) -> dict[str, int]:
+        """The addresses of all kernels; compiles those that have not been used yet."""
+        return {name: self.address(name) for name in CATALOGUE}
+
+    def _q(self, q: Any) -> np.ndarray:
+        return self._checked("q", q, self.nq)
+
+    def _u(self, name: str, u: Any) -> np.ndarray:
+        return self._checked(name, u, self.nu)
+
+    def _checked(self, name: str, value: Any, n: int) -> np.ndarray:
+        try:
+            array = np.ascontiguousarray(value, dtype=float)
+        except (TypeError, ValueError):
+            raise HapticsimError(f"{name} of {self.model.name} must be {n} numbers, got {value!r}.") from None
+        if array.shape != (n,):
+            raise HapticsimError(
+                f"{name} of {self.model.name} must have shape ({n},), got {array.shape}: "
+                f"one entry per {'coordinate' if name == 'q' else 'speed'} of {', '.join(self.joint_names)}."
+            )
+        if not np.all(np.isfinite(array)):
+            raise HapticsimError(
+                f"{name}[{np.argmin(np.isfinite(array))}] of {self.model.name} is not finite: give a number."
+            )
+        return array
+
+
+def compile_equations(
+    model: Model, frames: Sequence[str] | None = None, progress: Progress | None = None
+) -> Equations:
+    """Return the equations of motion of a model.
+
+    frames : bodies whose partial velocities the loop needs (those with a shape, a handle or a sensor); may be
+    empty.
+        None means every moving body with mass.
+    progress : called with pieces of text while something is compiled that is not in the cache, e.g.
+        ``sys.stderr.write``.
+
+    Nothing is compiled here: every function is compiled when it is first used.
+    """
+    return Equations(model, frames, progress)
+
+
+def _silent(text: str) -> None:
+    """Say nothing."""
