@@ -1,0 +1,184 @@
+"""A block of named arrays and numbers that compiled code receives as one pointer.
+
+numba passes a tuple of forty arrays as some three hundred arguments and counts references on each, at every
+call.  A ``Block`` is one address: of a table with, per field, the number itself or the data pointer and the
+shape of an array. Inside compiled code ``block.field`` is a plain array that owns nothing; the table never
+changes, and the loads are marked so, which lets LLVM keep them in registers.
+
+Subclasses declare fields by annotation::
+
+    class State(Block):
+        q: Vector  # (nq,)
+        tick: IntVector  # (1,)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, ClassVar, Self, get_type_hints
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.imputils import impl_ret_borrowed
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import (
+    NativeValue,
+    infer_getattr,
+    lower_getattr_generic,
+    models,
+    register_model,
+    typeof_impl,
+    unbox,
+)
+from numba.np import arrayobj
+
+Int = Annotated[int, (types.int64, 0)]
+Float = Annotated[float, (types.float64, 0)]
+Vector = Annotated[np.ndarray, (types.float64, 1)]
+Matrix = Annotated[np.ndarray, (types.float64, 2)]
+Cube = Annotated[np.ndarray, (types.float64, 3)]
+IntVector = Annotated[np.ndarray, (types.int64, 1)]
+
+WORD = 8  # bytes
+
+
+class BlockType(types.Type):
+    """numba type of a block class: name and fields (name, scalar type, dimensions)."""
+
+    def __init__(self, name: str, fields: tuple[tuple[str, types.Type, int], ...]) -> None:
+        self.fields = fields
+        super().__init__(name=f"Block.{name}({','.join(f'{n}:{t}:{d}' for n, t, d in fields)})")
+
+    def find(self, name: str) -> tuple[int, types.Type, int] | None:
+        """First word, scalar type and dimensions of a field."""
+        word = 0
+        for field, scalar, ndim in self.fields:
+            if field == name:
+                return word, scalar, ndim
+            word += 1 + ndim
+        return None
+
+
+class Block:
+    """Named arrays (C-contiguous float64 or int64) and numbers; the set of fields is fixed when it is built.
+
+    Raises TypeError for a missing or unknown field and ValueError for an array of the wrong dimension.
+    Arrays of the right kind are kept, not copied; their contents may change, they may not be replaced.
+    """
+
+    _type: ClassVar[BlockType]
+    _address: int
+
+    def __init_subclass__(cls) -> None:
+        hints = get_type_hints(cls, include_extras=True)
+        fields = tuple(
+            (name, *hint.__metadata__[0]) for name, hint in hints.items() if hasattr(hint, "__metadata__")
+        )
+        cls._type = BlockType(cls.__name__, fields)
+
+    def __init__(self, **values: Any) -> None:
+        fields = self._type.fields
+        names = {f[0] for f in fields}
+        if names != set(values):
+            wrong = ", ".join(sorted(names ^ set(values)))
+            raise TypeError(f"{type(self).__name__} needs exactly its fields; missing or unknown: {wrong}")
+        table = np.zeros(sum(1 + f[2] for f in fields), np.int64)
+        word = 0
+        for name, scalar, ndim in fields:
+            dtype = np.int64 if scalar is types.int64 else np.float64
+            if ndim == 0:
+                value: Any = dtype(values[name])
+                table[word : word + 1].view(dtype)[0] = value
+                value = value.item()
+            else:
+                value = np.ascontiguousarray(values[name], dtype)
+                if value.ndim != ndim:
+                    raise ValueError(f"{type(self).__name__}.{name} has {value.ndim} dimensions, not {ndim}")
+                table[word] = value.ctypes.data
+                table[word + 1 : word + 1 + ndim] = value.shape
+            object.__setattr__(self, name, value)
+            word += 1 + ndim
+        object.__setattr__(self, "_table", table)
+        object.__setattr__(self, "_address", table.ctypes.data)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__}.{name} cannot be replaced; write into the array")
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """Names and values in the order of declaration."""
+        for name, _, _ in self._type.fields:
+            yield name, getattr(self, name)
+
+    def copy(self) -> Self:
+        """A block of copies."""
+        return type(self)(**{n: v.copy() if isinstance(v, np.ndarray) else v for n, v in self.items()})
+
+    def take(self, other: Self) -> None:
+        """Copy the contents of another block of the same shapes into this one's arrays."""
+        for name, value in self.items():
+            if isinstance(value, np.ndarray):
+                value[...] = getattr(other, name)
+
+
+@typeof_impl.register(Block)
+def _typeof_block(value, _context):
+    return value._type
+
+
+@register_model(BlockType)
+class _BlockModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.IntType(64))
+
+
+@unbox(BlockType)
+def _unbox_block(_kind, obj, c):
+    address = c.pyapi.object_getattr_string(obj, "_address")
+    value = c.pyapi.long_as_longlong(address)
+    c.pyapi.decref(address)
+    return NativeValue(value)
+
+
+@infer_getattr
+class _BlockAttribute(AttributeTemplate):
+    key = BlockType
+
+    def generic_resolve(self, kind, name):
+        found = kind.find(name)
+        if found is None:
+            return None
+        _, scalar, ndim = found
+        return scalar if ndim == 0 else types.Array(scalar, ndim, "C")
+
+
+@lower_getattr_generic(BlockType)
+def _load_field(context, builder, kind, address, name):
+    word, scalar, ndim = kind.find(name)
+    i64 = ir.IntType(64)
+    constant = builder.module.add_metadata([])
+
+    def load(offset, llvm_type):
+        at = builder.add(address, ir.Constant(i64, offset * WORD))
+        value = builder.load(builder.inttoptr(at, llvm_type.as_pointer()))
+        value.set_metadata("invariant.load", constant)
+        return value
+
+    if ndim == 0:
+        return load(word, context.get_value_type(scalar))
+    array_type = types.Array(scalar, ndim, "C")
+    array = context.make_array(array_type)(context, builder)
+    shape = [load(word + 1 + i, i64) for i in range(ndim)]
+    strides = [ir.Constant(i64, WORD)]
+    for extent in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], extent))
+    arrayobj.populate_array(
+        array,
+        data=load(word, context.get_value_type(scalar).as_pointer()),
+        shape=cgutils.pack_array(builder, shape),
+        strides=cgutils.pack_array(builder, strides),
+        itemsize=ir.Constant(i64, WORD),
+        meminfo=None,
+    )
+    return impl_ret_borrowed(context, builder, array_type, array._getvalue())

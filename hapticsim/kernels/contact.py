@@ -1,0 +1,242 @@
+"""Gap of a sphere against a plane or a box, and the constraint row that holds it.
+
+A corner is a sphere of radius 0; a capsule against a flat face is its two end spheres.  With c the centre, o
+and R the pose of the surface and x = R'(c - o) the centre in its axes, the gap is phi = dist(x) - radius, and
+
+    row       A_r = n . (V_r at c - V_r of B at c)
+    phi_dot  = n . (v_c - v_B at c) = A u
+    phi_ddot = n . (a_c - a_B at c) - 2 n . (w_B x v) + (|P x_dot|^2 - (n . x_dot)^2) / dist
+
+where v = v_c - v_B at c = R x_dot, and P keeps the axes in which the nearest point of a box sits on an edge
+or corner (the surface is curved there: its gap has a Hessian; on a face the last term is zero).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import ON_PLANE
+from hapticsim.kernels.corner import beyond, holding_axis, nearest_to_corner
+from hapticsim.kernels.jit import inlined, kernel
+
+OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
+
+
+@inlined
+def surface_pose(plan, k, X):
+    """Rotation (row by row) and position of the surface of candidate k in the world, 12 scalars."""
+    S = plan.surface_pose[k]
+    frame = plan.surface_frame[k]
+    if frame < 0:
+        return (S[0], S[1], S[2], S[3], S[4], S[5], S[6], S[7], S[8], S[9], S[10], S[11])
+    B = X[frame]
+    return (
+        B[0] * S[0] + B[1] * S[3] + B[2] * S[6],
+        B[0] * S[1] + B[1] * S[4] + B[2] * S[7],
+        B[0] * S[2] + B[1] * S[5] + B[2] * S[8],
+        B[3] * S[0] + B[4] * S[3] + B[5] * S[6],
+        B[3] * S[1] + B[4] * S[4] + B[5] * S[7],
+        B[3] * S[2] + B[4] * S[5] + B[5] * S[8],
+        B[6] * S[0] + B[7] * S[3] + B[8] * S[6],
+        B[6] * S[1] + B[7] * S[4] + B[8] * S[7],
+        B[6] * S[2] + B[7] * S[5] + B[8] * S[8],
+        B[0] * S[9] + B[1] * S[10] + B[2] * S[11] + B[9],
+        B[3] * S[9] + B[4] * S[10] + B[5] * S[11] + B[10],
+        B[6] * S[9] + B[7] * S[10] + B[8] * S[11] + B[11],
+    )
+
+
+@inlined
+def nearest_on_box(x, y, z, a, b, c):
+    """Signed distance and outward normal (box axes) of a point from a box of half extents a, b, c.
+
+    Returns distance, nx, ny, nz and three flags of the axes in which the nearest point is clamped.  Inside,
+    the face that is least deep is taken.
+    """
+    dx = x - a if x > a else (x + a if x < -a else 0.0)
+    dy = y - b if y > b else (y + b if y < -b else 0.0)
+    dz = z - c if z > c else (z + c if z < -c else 0.0)
+    fx, fy, fz = dx != 0.0, dy != 0.0, dz != 0.0
+    count = int(fx) + int(fy) + int(fz)
+    if count >= OFF_FACE:
+        distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+        if distance > 1e-9:
+            return distance, dx / distance, dy / distance, dz / distance, fx, fy, fz
+    ex, ey, ez = abs(x) - a, abs(y) - b, abs(z) - c
+    if ex >= ey and ex >= ez:
+        return ex, math.copysign(1.0, x), 0.0, 0.0, True, False, False
+    if ey >= ez:
+        return ey, 0.0, math.copysign(1.0, y), 0.0, False, True, False
+    return ez, 0.0, 0.0, math.copysign(1.0, z), False, False, True
+
+
+@inlined
+def sphere_centre(plan, k, X):
+    """Centre of the sphere of candidate k in the world, three scalars."""
+    p = plan.sphere_centre[k]
+    frame = plan.sphere_frame[k]
+    if frame < 0:
+        return p[0], p[1], p[2]
+    B = X[frame]
+    return (
+        B[0] * p[0] + B[1] * p[1] + B[2] * p[2] + B[9],
+        B[3] * p[0] + B[4] * p[1] + B[5] * p[2] + B[10],
+        B[6] * p[0] + B[7] * p[1] + B[8] * p[2] + B[11],
+    )
+
+
+@inlined
+def is_corner_on_box(plan, k):
+    """True for a sharp corner against a box: it is held by one face, and only over that face."""
+    return plan.surface_kind[k] != ON_PLANE and plan.sphere_radius[k] == 0.0
+
+
+@inlined
+def inward(plan, k, X):
+    """Direction from a corner into its own body, world axes, three scalars."""
+    g = plan.sphere_inward[k]
+    frame = plan.sphere_frame[k]
+    if frame < 0:
+        return g[0], g[1], g[2]
+    B = X[frame]
+    return (
+        B[0] * g[0] + B[1] * g[1] + B[2] * g[2],
+        B[3] * g[0] + B[4] * g[1] + B[5] * g[2],
+        B[6] * g[0] + B[7] * g[1] + B[8] * g[2],
+    )
+
+
+@inlined
+def witness(plan, k, X):
+    """Gap, normal (world), centre of the sphere (world) and clamped-axis flags of candidate k.
+
+    X   (nf, 12) poses of the frames.
+    Returns phi [m], nx, ny, nz, cx, cy, cz, fx, fy, fz.
+    """
+    cx, cy, cz = sphere_centre(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
+    x, y, z = cx - ox, cy - oy, cz - oz
+    if plan.surface_kind[k] == ON_PLANE:
+        distance = r2 * x + r5 * y + r8 * z
+        return distance - plan.sphere_radius[k], r2, r5, r8, cx, cy, cz, False, False, True
+    half = plan.surface_half[k]
+    x, y, z = r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
+    if is_corner_on_box(plan, k):
+        gx, gy, gz = inward(plan, k, X)
+        gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz
+        distance, nx, ny, nz = nearest_to_corner(x, y, z, gx, gy, gz, half[0], half[1], half[2])
+        fx, fy, fz = nx != 0.0, ny != 0.0, nz != 0.0
+    else:
+        distance, nx, ny, nz, fx, fy, fz = nearest_on_box(x, y, z, half[0], half[1], half[2])
+    return (
+        distance - plan.sphere_radius[k],
+        r0 * nx + r1 * ny + r2 * nz,
+        r3 * nx + r4 * ny + r5 * nz,
+        r6 * nx + r7 * ny + r8 * nz,
+        cx,
+        cy,
+        cz,
+        fx,
+        fy,
+        fz,
+    )
+
+
+@inlined
+def gap(plan, k, X):
+    """Gap of candidate k [m], negative in penetration."""
+    return witness(plan, k, X)[0]
+
+
+@inlined
+def centre_in_box(plan, k, X):
+    """Centre of the sphere of candidate k in the axes of its box, three scalars."""
+    cx, cy, cz = sphere_centre(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
+    x, y, z = cx - ox, cy - oy, cz - oz
+    return r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
+
+
+@inlined
+def corner_held(plan, k, X):
+    """A corner on a box: the axis of the face that holds it, its position in box axes, four scalars."""
+    x, y, z = centre_in_box(plan, k, X)
+    gx, gy, gz = inward(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
+    gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz
+    half = plan.surface_half[k]
+    return holding_axis(x, y, z, gx, gy, gz, half[0], half[1], half[2]), x, y, z
+
+
+@inlined
+def held_by(plan, k, X):
+    """What holds the sphere of candidate k when its row is imposed: as ``witness``, a corner by its face."""
+    if not is_corner_on_box(plan, k):
+        return witness(plan, k, X)
+    cx, cy, cz = sphere_centre(plan, k, X)
+    axis, x, y, z = corner_held(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
+    half = plan.surface_half[k]
+    if axis == 0:
+        n = math.copysign(1.0, x)
+        return beyond(x, half[0]), n * r0, n * r3, n * r6, cx, cy, cz, True, False, False
+    if axis == 1:
+        n = math.copysign(1.0, y)
+        return beyond(y, half[1]), n * r1, n * r4, n * r7, cx, cy, cz, False, True, False
+    n = math.copysign(1.0, z)
+    return beyond(z, half[2]), n * r2, n * r5, n * r8, cx, cy, cz, False, False, True
+
+
+@kernel
+def contact_row(plan, k, i, ws):
+    """Write row i of ws.A and ws.s for candidate k from the frames in ws; return the gap [m].
+
+    A udot + s is the second derivative of the gap; A u its first.
+    """
+    phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, k, ws.X)
+    a = plan.sphere_frame[k]
+    b = plan.surface_frame[k]
+    nu = ws.A.shape[1]
+    tx = ty = tz = s = 0.0
+    if a >= 0:
+        x, y, z = cx - ws.X[a, 9], cy - ws.X[a, 10], cz - ws.X[a, 11]
+        mx, my, mz = y * nz - z * ny, z * nx - x * nz, x * ny - y * nx  # rho x n
+        for r in range(nu):
+            V = ws.V[a, r]
+            ws.A[i, r] = mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5]
+        vel, acc = ws.vel[a], ws.acc[a]
+        gx, gy, gz = vel[1] * z - vel[2] * y, vel[2] * x - vel[0] * z, vel[0] * y - vel[1] * x  # w x rho
+        tx, ty, tz = vel[3] + gx, vel[4] + gy, vel[5] + gz
+        s = (
+            nx * (acc[3] + acc[1] * z - acc[2] * y + vel[1] * gz - vel[2] * gy)
+            + ny * (acc[4] + acc[2] * x - acc[0] * z + vel[2] * gx - vel[0] * gz)
+            + nz * (acc[5] + acc[0] * y - acc[1] * x + vel[0] * gy - vel[1] * gx)
+        )
+    else:
+        for r in range(nu):
+            ws.A[i, r] = 0.0
+    if b >= 0:
+        x, y, z = cx - ws.X[b, 9], cy - ws.X[b, 10], cz - ws.X[b, 11]
+        mx, my, mz = y * nz - z * ny, z * nx - x * nz, x * ny - y * nx
+        for r in range(nu):
+            V = ws.V[b, r]
+            ws.A[i, r] -= mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5]
+        vel, acc = ws.vel[b], ws.acc[b]
+        gx, gy, gz = vel[1] * z - vel[2] * y, vel[2] * x - vel[0] * z, vel[0] * y - vel[1] * x
+        tx -= vel[3] + gx
+        ty -= vel[4] + gy
+        tz -= vel[5] + gz
+        s -= (
+            nx * (acc[3] + acc[1] * z - acc[2] * y + vel[1] * gz - vel[2] * gy)
+            + ny * (acc[4] + acc[2] * x - acc[0] * z + vel[2] * gx - vel[0] * gz)
+            + nz * (acc[5] + acc[0] * y - acc[1] * x + vel[0] * gy - vel[1] * gx)
+        )
+        wx, wy, wz = vel[0], vel[1], vel[2]
+        s -= 2.0 * (nx * (wy * tz - wz * ty) + ny * (wz * tx - wx * tz) + nz * (wx * ty - wy * tx))
+    if int(fx) + int(fy) + int(fz) >= OFF_FACE:
+        r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
+        x, y, z = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
+        n_dot = nx * tx + ny * ty + nz * tz
+        s += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.sphere_radius[k])
+    ws.s[i] = s
+    return phi

@@ -1,0 +1,112 @@
+"""The tick compiled once for all robots, kept on disk, and handed out as an address.
+
+numba's disk cache does not see an edit in a file that a cached function merely calls, so the machine code is
+kept in a folder named by the hash of all kernel and loop sources and ``codes.py``: any edit anywhere is a new
+folder.  Loops (virtual time, real time, prediction) call the tick by address, so none of them compiles it
+again.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import int64, njit, types
+from numba.core.typing.templates import Signature
+from numba.experimental.function_type import _get_wrapper_address
+
+from hapticsim.kernels import foreign
+from hapticsim.kernels import observe as _observe
+from hapticsim.kernels import step as _step
+from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+
+Progress = Callable[[str], Any]
+
+STEP = types.void(Plan._type, State._type, Input._type, Output._type, Workspace._type)
+step_at = foreign.callable_at(STEP)
+
+
+def cache_folder() -> Path:
+    """Where machine code is kept: ``$HAPTICSIM_CACHE_DIR`` or the user's cache folder."""
+    base = os.environ.get("HAPTICSIM_CACHE_DIR")
+    if base:
+        return Path(base)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hapticsim"
+
+
+@functools.cache
+def kernel_folder() -> Path:
+    """The folder of the machine code of exactly these sources."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256(numba.__version__.encode())
+    sources = [*here.glob("*.py"), *(here.parent / "realtime").glob("*.py"), here.parent / "codes.py"]
+    for path in sorted(sources):
+        digest.update(path.name.encode() + path.read_bytes())
+    return cache_folder() / f"kernels-{digest.hexdigest()[:16]}"
+
+
+_compiled: dict[str, Any] = {}
+decorate: Any = njit
+
+
+def compile_cached(function: Callable, signature: Signature, progress: Progress | None = None) -> Any:
+    """Compile with an explicit signature, or load what an earlier process compiled.
+
+    progress : called with what is being compiled and how long it took, only when there is something to wait
+    for.
+    """
+    name = f"{function.__module__}.{function.__qualname__}"
+    if name in _compiled:
+        return _compiled[name]
+    folder = kernel_folder()
+    known = folder.exists() and any(folder.rglob(f"*.{function.__name__}-*.nbi"))
+    say = progress if progress and not known else (lambda _line: None)
+    say(f"compiling the {function.__name__.lstrip('_')} kernel (once for all robots) ... ")
+    start = time.perf_counter()
+    settings: Any = numba.config
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
+    try:
+        compiled = decorate(signature, nogil=True, error_model="numpy", cache=True)(function)
+    finally:
+        settings.CACHE_DIR = before
+    say(f"{time.perf_counter() - start:.1f} s\n")
+    _compiled[name] = compiled
+    return compiled
+
+
+def address_of(compiled: Any, signature: Signature) -> int:
+    """C-callable address of a compiled function of exactly this signature."""
+    return _get_wrapper_address(compiled, signature)
+
+
+def step_address(progress: Progress | None = None) -> int:
+    """Address of the tick."""
+    return address_of(compile_cached(_step.step, STEP, progress), STEP)
+
+
+def observe_kernel(progress: Progress | None = None) -> Any:
+    """``observe(plan, state, input, output, workspace)``: contact forces and witnesses at the state."""
+    return compile_cached(_observe.observe, STEP, progress)
+
+
+def locate_kernel(progress: Progress | None = None) -> Any:
+    """``locate(plan, state, input, output, workspace)``: gaps and witnesses at ``state.q``."""
+    return compile_cached(_observe.locate, STEP, progress)
+
+
+def _run(step, plan, state, inp, out, ws, ticks):
+    take = step_at(step)
+    for _ in range(ticks):
+        take(plan, state, inp, out, ws)
+
+
+def run_kernel(progress: Progress | None = None) -> Any:
+    """``run(step_address, plan, state, input, output, workspace, ticks)``: ticks with the same input."""
+    signature = types.void(int64, *STEP.args, int64)
+    return compile_cached(_run, signature, progress)

@@ -1,0 +1,112 @@
+"""Guards of a piece and the time at which the first one fires.
+
+Guard k is the gap [m] of candidate k while it is free; of an imposed row it is a thousandth of the force [N],
+so that one tolerance serves both.  Guard nk + k is what is left until an imposed row changes at the edge of a
+face [m] (edges.py).  Redundant rows share their force as they like, so their guard asks whether any pushing
+distribution is left: once there is none, it is minus a thousandth of the acceleration [m/s^2] with which the
+row would part.
+
+A guard fires when it is negative at the end of the piece (and, for a gap, more so than at the start: a
+contact that was just left by rounding is not a new one).  Only the sign at the end counts, so a touch is
+never missed by a sign change that rounding swallowed.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.kernels.contact import gap
+from hapticsim.kernels.edges import margin
+from hapticsim.kernels.embedding import constraint_forces
+from hapticsim.kernels.events import GAP_DEEP, feasible_forces
+from hapticsim.kernels.jit import inlined, kernel
+
+FIRE = 1e-12  # beyond this a guard has fired
+HIT = 5e-11  # this near to zero the crossing is found
+FORCE_SCALE = 1e-3  # [m/N], and [s^2] for accelerations
+
+
+@kernel
+def row_forces(plan, state, ws, m, udot):
+    """ws.lam and ws.push of the m rows at the stage last evaluated; redundant rows push if they can.
+
+    Returns True when a row pulls.
+    """
+    constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+    pulls = False
+    for i in range(m):
+        ws.push[i] = FORCE_SCALE * ws.lam[i]
+        if ws.push[i] < -FIRE:
+            pulls = True
+    if not pulls or state.rank[0] == m:
+        return pulls
+    pulls = not feasible_forces(plan, state, ws, m)
+    for i in range(m):
+        ws.push[i] = FORCE_SCALE * (-ws.grad[i] if pulls and ws.grad[i] > 0.0 else ws.lam[i])
+    return pulls
+
+
+@kernel
+def read_guards(plan, state, ws, m, guards):
+    """Write the guards at the frames and row forces in ws.
+
+    The forces of the end of a piece are those of the last Runge-Kutta stage, which stands there up to third
+    order: good enough to say that a force turns tensile, and the next piece starts with the exact ones.
+    """
+    nk = state.active.size
+    for k in range(nk):
+        guards[nk + k] = math.inf
+        if state.active[k] == 0:
+            guards[k] = gap(plan, k, ws.X)
+    for i in range(m):
+        k = ws.rows[i]
+        guards[k] = ws.push[i]
+        guards[nk + k] = margin(plan, k, ws.part[i], ws.X)
+
+
+@inlined
+def is_gap(state, g):
+    """True when guard g is the gap of a free candidate."""
+    return g < state.active.size and state.active[g] == 0
+
+
+@inlined
+def has_jump(state, g, m):
+    """True for the force guard of one of m redundant rows: it falls from a force to minus an acceleration."""
+    return g < state.active.size and state.active[g] == 1 and state.rank[0] < m
+
+
+@inlined
+def has_fired(state, g, start, end):
+    """True when guard g is negative at the end of a piece; a gap, if it became so."""
+    if not end[g] < -FIRE:
+        return False
+    return not is_gap(state, g) or (end[g] < start[g] and start[g] >= -GAP_DEEP)
+
+
+@kernel
+def first_fired(state, start, end):
+    """The most negative fired guard and its index, or 0 and -1."""
+    worst, which = 0.0, -1
+    for g in range(end.size):
+        if end[g] < worst and has_fired(state, g, start, end):
+            worst, which = end[g], g
+    return worst, which
+
+
+@kernel
+def crossing_time(state, start, end, lo, hi, m):
+    """Earliest zero of the fired guards between lo and hi [s].
+
+    By false position; by halving where a guard jumps, and for a contact that parts and comes back.
+    """
+    earliest = hi
+    for g in range(end.size):
+        if has_fired(state, g, start, end):
+            a, b = start[g], end[g]
+            if has_jump(state, g, m) or (is_gap(state, g) and a <= HIT):
+                t = 0.5 * (lo + hi)
+            else:
+                t = lo + (hi - lo) * (a / (a - b)) if a > 0.0 else lo
+            earliest = min(earliest, t)
+    return earliest

@@ -1,0 +1,92 @@
+"""A piece of a tick: one step of the classical Runge-Kutta method, then back onto the constraints."""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.kernels.embedding import dependent_speeds
+from hapticsim.kernels.foreign import displace_at, kinematics_at, normalise_at
+from hapticsim.kernels.jit import kernel
+from hapticsim.kernels.linear import lu_solve
+from hapticsim.kernels.stage import contact_stage, free_stage
+
+
+@kernel
+def runge_kutta(plan, state, inp, ws, t, h, m):
+    """From (ws.q0, ws.u0) with first stage ws.dq[0], ws.du[0] at t to (ws.q1, ws.u1) at t + h, m rows."""
+    nq, nu = ws.q0.size, ws.u0.size
+    for stage in range(1, 4):
+        a = h if stage == 3 else 0.5 * h
+        for i in range(nq):
+            ws.qs[i] = ws.q0[i] + a * ws.dq[stage - 1, i]
+        for i in range(nu):
+            ws.us[i] = ws.u0[i] + a * ws.du[stage - 1, i]
+        if plan.quaternions == 1:
+            normalise_at(plan.normalise)(ws.qs)
+        if m == 0:
+            free_stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[stage], ws.du[stage])
+        else:
+            contact_stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[stage], ws.du[stage], m)
+    sixth = h / 6.0
+    for i in range(nq):
+        ws.q1[i] = ws.q0[i] + sixth * (ws.dq[0, i] + 2.0 * (ws.dq[1, i] + ws.dq[2, i]) + ws.dq[3, i])
+    for i in range(nu):
+        ws.u1[i] = ws.u0[i] + sixth * (ws.du[0, i] + 2.0 * (ws.du[1, i] + ws.du[2, i]) + ws.du[3, i])
+    if plan.quaternions == 1:
+        normalise_at(plan.normalise)(ws.q1)
+
+
+@kernel
+def largest_gap(ws, m):
+    """Largest |gap| of the m imposed rows [m]."""
+    largest = 0.0
+    for i in range(m):
+        largest = max(largest, abs(ws.phi[i]))
+    return largest
+
+
+@kernel
+def project(plan, state, ws, m):
+    """Put (ws.q0, ws.u0) onto the m rows evaluated there, by moving the dependent coordinates and speeds
+    only.
+
+    One Newton step in q (what is removed is the error of one Runge-Kutta step, so one is enough) and the
+    exact dependent speeds.  Expects ws.phi and the factor of A_D in ws.LU, as contact_stage leaves them.
+    """
+    r, order = state.rank[0], state.order
+    if largest_gap(ws, m) > 0.0:
+        for i in range(r):
+            if r == m:
+                ws.g[i] = -ws.phi[i]
+            else:
+                total = 0.0
+                for k in range(m):
+                    total += state.combine[k, i] * ws.phi[k]
+                ws.g[i] = -total
+        lu_solve(ws.LU, r, ws.pivots, ws.g)
+        for i in range(ws.us.size):
+            ws.us[i] = 0.0
+        for i in range(r):
+            ws.us[order[i]] = ws.g[i]
+        displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
+        for i in range(ws.q0.size):
+            ws.q0[i] = ws.qs[i]
+    for i in range(r):
+        ws.g[i] = 0.0
+    dependent_speeds(ws.A if r == m else ws.B, r, order, ws, ws.u0, ws.g)
+
+
+@kernel
+def advance(plan, state, inp, ws, t, h, m):
+    """One piece of length h, with the frames at its end in ws when a free candidate may touch there."""
+    runge_kutta(plan, state, inp, ws, t, h, m)
+    if m < state.active.size:
+        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+
+
+@kernel
+def is_finite(a):
+    for i in range(a.size):
+        if not math.isfinite(a[i]):
+            return False
+    return True

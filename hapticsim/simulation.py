@@ -1,0 +1,261 @@
+"""A scene in virtual time: the same tick that the real-time loop takes, without a clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hapticsim.assembly import Assembly, apply_gains, assemble, check_start
+from hapticsim.codes import Event, Fault, Safety
+from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.haptics.coupler import DeviceLimits, Gains, derive_gains
+from hapticsim.kernels.arrays import Output, State
+from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
+from hapticsim.kernels.row import PLACE, fill_row, row_columns
+from hapticsim.model.scene import Scene
+from hapticsim.model.tree import Placement
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One imposed contact."""
+
+    a: str  # shape with the sphere or corner
+    b: str  # shape with the surface
+    point: np.ndarray  # (3,) [m] world
+    normal: np.ndarray  # (3,) world, from b to a
+    force: float  # [N] along the normal, on a
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """State of a simulation after its last tick; arrays are copies."""
+
+    time: float  # [s]
+    tick: int
+    q: np.ndarray  # (nq,)
+    u: np.ndarray  # (nu,)
+    contacts: tuple[Contact, ...]
+    safety: Safety
+    fault: Fault
+    hand_force: np.ndarray  # (3,) [N] device axes, on the hand
+    coupler_force: np.ndarray  # (3,) [N] world axes, on the handle
+
+
+@dataclass(frozen=True)
+class TickEvent:
+    """Something that happened inside the last tick."""
+
+    kind: Event
+    contact: int  # index into ``Simulation.assembly.candidates`` or -1
+    value: float
+    time: float  # [s]
+
+
+class Simulation:
+    """Step a scene.
+
+    Parameters
+    ----------
+    scene : from ``hapticsim.load``.
+    progress : called with a line per function compiled.
+
+    Everything is checked here, at the door; a step is one compiled call.
+    """
+
+    def __init__(self, scene: Scene, progress: Callable[[str], None] | None = None) -> None:
+        self.assembly: Assembly = assemble(scene, progress)
+        check_start(self.assembly, progress)
+        self.scene = scene
+        self.plan = self.assembly.plan
+        self._step, self._run, self._observe = step_address(progress), run_kernel(), observe_kernel(progress)
+        self._state = self.assembly.new_state()
+        self._input = self.assembly.new_input()
+        self._output = self.assembly.new_output()
+        self._view = self.assembly.new_output()  # what holds after the tick; the output is of its start
+        self._workspace = self.assembly.new_workspace()
+
+    # -- time ------------------------------------------------------------------------------------------------
+
+    def step(self, n: int = 1) -> None:
+        """Take n ticks of ``scene.tick_s`` with the present input."""
+        if n < 1:
+            raise ConfigError("step", "n", f"= {n!r} is not usable: it must be 1 or more.")
+        self._run(self._step, self.plan, self._state, self._input, self._output, self._workspace, n)
+
+    @property
+    def time(self) -> float:
+        """[s] since the start."""
+        return int(self._state.tick[0]) * self.scene.tick_s
+
+    # -- input -----------------------------------------------------------------------------------------------
+
+    def apply(
+        self, torque: dict[str, float] | np.ndarray | None = None, force: np.ndarray | None = None
+    ) -> None:
+        """Hold generalized forces, and a force at the handle, from the next tick on.
+
+        Parameters
+        ----------
+        torque : (nu,) or by joint name (1-dof joints) [N m] or [N]; None leaves it as it is.
+        force : (3,) [N] at the handle, world axes; None leaves it as it is.
+
+        Raises
+        ------
+        ConfigError : unknown joint, wrong shape, not finite, or no handle to push.
+        """
+        if isinstance(torque, dict):
+            model = self.scene.model
+            names = [j.name for j in model.moving_joints if j.nu == 1]
+            for name, number in torque.items():
+                if name not in names:
+                    raise ConfigError(
+                        "apply",
+                        f"torque[{name!r}]",
+                        f"is not a joint with one degree of freedom{nearest(name, names)}: "
+                        f"allowed are {listed(names)}.",
+                    )
+                self._input.torque[model.u_slice(name)] = _finite(number, (), f"torque[{name!r}]")
+        elif torque is not None:
+            self._input.torque[:] = _finite(torque, self._input.torque.shape, "torque")
+        if force is not None:
+            value = _finite(force, (3,), "force")
+            if self.plan.handle_frame < 0:
+                raise ConfigError("apply", "force", "has no handle to act on: give the scene a 'handle'.")
+            self._input.force_W[:] = value
+
+    def set_device(self, position: np.ndarray, velocity: np.ndarray, age: float = 0.0) -> None:
+        """Sample of the device for the next ticks: (3,) [m], (3,) [m/s], device axes, and its age [s]."""
+        self._input.device[:3] = _finite(position, (3,), "position")
+        self._input.device[3:6] = _finite(velocity, (3,), "velocity")
+        self._input.device[6] = age
+        self._input.device[7] = 1.0
+
+    def remove_device(self) -> None:
+        """No device any more; an armed run goes to the fault state at the next tick."""
+        self._input.device[7] = 0.0
+
+    def couple(self, limits: DeviceLimits) -> Gains:
+        """Set the coupler's gains for a device and return them."""
+        scene = self.scene
+        gains = derive_gains(limits, scene.coupler, scene.mapping, scene.rate_Hz, scene.safety.force_limit_N)
+        apply_gains(self._input, gains)
+        return gains
+
+    def arm(self) -> None:
+        """Ask for force; granted at the next tick when a fresh device is there."""
+        self._input.requests[0] += 1
+
+    def disarm(self) -> None:
+        """Take the force away at the next tick."""
+        self._input.requests[1] += 1
+
+    # -- output ----------------------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> Snapshot:
+        """What there is now."""
+        s, out = self._state, self._look()
+        contacts = tuple(
+            Contact(c.a, c.b, out.point_W[k].copy(), out.normal_W[k].copy(), float(out.contact_force[k]))
+            for k, c in enumerate(self.assembly.candidates)
+            if s.active[k]
+        )
+        return Snapshot(
+            time=self.time,
+            tick=int(s.tick[0]),
+            q=s.q.copy(),
+            u=s.u.copy(),
+            contacts=contacts,
+            safety=Safety(int(s.safety[0])),
+            fault=Fault(int(s.safety[1])),
+            hand_force=self._output.hand_force_D.copy(),
+            coupler_force=self._output.coupler_W.copy(),
+        )
+
+    @property
+    def events(self) -> tuple[TickEvent, ...]:
+        """What happened in the last tick."""
+        start = max(0, int(self._state.tick[0]) - 1) * self.scene.tick_s
+        n = min(int(self._output.counts[0]), len(self._output.events))
+        return tuple(
+            TickEvent(Event(int(k)), int(i), float(v), start + float(t))
+            for k, i, v, t in self._output.events[:n]
+        )
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """(nk,) [m] gap of every contact candidate."""
+        return self._look().gap.copy()
+
+    def _look(self) -> Output:
+        self._observe(self.plan, self._state, self._input, self._view, self._workspace)
+        return self._view
+
+    @property
+    def drift(self) -> float:
+        """[m] largest gap of an imposed contact that projection removed in the last tick."""
+        return float(self._output.residual[0])
+
+    def energy(self) -> tuple[float, float]:
+        """Kinetic and potential energy [J]."""
+        return self.assembly.equations.energy(self._state.q, self._state.u)
+
+    def body_pose(self, name: str) -> Placement:
+        """Pose of a body in the world."""
+        return self.assembly.equations.body_pose(name, self._state.q)
+
+    # -- rows ------------------------------------------------------------------------------------------------
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the numbers ``read_row`` writes."""
+        eq = self.assembly.equations
+        return row_columns(eq.nq, eq.nu, self.assembly.contact_names)
+
+    def read_row(self, row: np.ndarray) -> int:
+        """Write the sample of the last tick to row (columns,); return the safety state."""
+        tick = int(self._state.tick[0]) - 1
+        fill_row(self._state, self._input, self._output, row, tick * self.scene.tick_s, tick, 0, 0)
+        return int(self._state.safety[0])
+
+    def take_inputs(self, row: np.ndarray) -> None:
+        """Use the recorded inputs of a row for the next tick."""
+        i = PLACE["device_x_m"]
+        self._input.device[:] = row[i : i + 8]
+        i = PLACE["arm_requests"]
+        self._input.requests[:] = row[i : i + 2]
+        i = PLACE["coupler_stiffness_N_per_m"]
+        self._input.coupler[:] = row[i : i + 3]
+
+    # -- saving and forking ----------------------------------------------------------------------------------
+
+    def fork(self) -> State:
+        """A copy of the whole state, to be given back to ``restore``."""
+        return self._state.copy()
+
+    def restore(self, state: State) -> None:
+        """Go on from a forked state."""
+        self._state.take(state)
+
+    def set_state(self, q: np.ndarray, u: np.ndarray) -> None:
+        """Put the mechanism somewhere else; contacts are found anew at the next tick.
+
+        q (nq,) with unit quaternions, u (nu,).
+        """
+        state = self._state
+        state.q[:] = _finite(q, state.q.shape, "q")
+        state.u[:] = _finite(u, state.u.shape, "u")
+        state.active[:] = 0
+        state.rank[0] = 0
+
+
+def _finite(value: object, shape: tuple[int, ...], name: str) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if array.shape != shape:
+        raise ConfigError("<argument>", name, f"has shape {array.shape}: it must be {shape}.")
+    if not np.all(np.isfinite(array)):
+        raise ConfigError("<argument>", name, "holds NaN or infinity: every number must be finite.")
+    return array

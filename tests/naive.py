@@ -1,0 +1,141 @@
+"""Plain twins of the kernels: slow, obvious, and sharing nothing with what they check.
+
+Nothing here imports ``hapticsim.kernels``.  Where a kernel eliminates, the twin solves the full system; where
+a kernel walks an active set, the twin tries every one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+
+def kkt(M: Array, A: Array, s: Array, f: Array) -> tuple[Array, Array]:
+    """udot and row forces of ``M udot = f + A' lam, A udot + s = 0``; of redundant rows the least forces."""
+    n, m = M.shape[0], A.shape[0]
+    K = np.block([[M, -A.T], [A, np.zeros((m, m))]])
+    x = np.linalg.lstsq(K, np.concatenate([f, -s]), rcond=1e-11)[0]
+    return x[:n], x[n:]
+
+
+def least_nonnegative(W: Array, c: Array) -> Array:
+    """The minimiser of ``1/2 x'Wx + c'x`` over x >= 0, by trying every set of positive entries."""
+    m = len(c)
+    best, least = np.zeros(m), 0.0
+    for size in range(1, m + 1):
+        for rows in itertools.combinations(range(m), size):
+            part = list(rows)
+            x = np.zeros(m)
+            x[part] = np.linalg.lstsq(W[np.ix_(part, part)], -c[part], rcond=1e-11)[0]
+            if x.min() < -1e-12:
+                continue
+            value = 0.5 * x @ W @ x + c @ x
+            if value < least - 1e-14:
+                best, least = x, value
+    return best
+
+
+def plastic_impact(M: Array, A: Array, u: Array) -> tuple[Array, float]:
+    """Speeds after an impact in which nothing bounces, and the kinetic energy lost [J]."""
+    Minv = np.linalg.inv(M)
+    x = least_nonnegative(A @ Minv @ A.T, A @ u)
+    after = u + Minv @ A.T @ x
+    return after, 0.5 * u @ M @ u - 0.5 * after @ M @ after
+
+
+def distance_to_box(p: Array, half: Array) -> float:
+    """Signed distance [m] of a point in box axes: to the nearest point, or minus the depth under a face."""
+    outside = p - np.clip(p, -half, half)
+    if np.any(outside):
+        return float(np.linalg.norm(outside))
+    return float(np.max(np.abs(p) - half))
+
+
+def distance_of_corner(p: Array, half: Array, inward: Array) -> float:
+    """The same for a corner; inside, under the nearest face that has the corner's body on its outer side."""
+    if np.any(np.abs(p) > half):
+        return distance_to_box(p, half)
+    faces = [i for i in range(3) if np.sign(p[i]) * inward[i] > 0.0] or [0, 1, 2]
+    return float(max(abs(p[i]) - half[i] for i in faces))
+
+
+def distance_to_plane(p: Array) -> float:
+    """Height [m] of a point over z = 0 of the plane's axes."""
+    return float(p[2])
+
+
+def turned(q: Array) -> Array:
+    """(3, 3) rotation of a unit quaternion w, x, y, z, by Rodrigues' formula."""
+    w, v = q[0], q[1:]
+    K = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    return np.eye(3) + 2.0 * w * K + 2.0 * K @ K
+
+
+@dataclass(frozen=True)
+class PlanarArm:
+    """Two uniform rods in the vertical x-z plane, q > 0 lifts, from the textbook's formulas.
+
+    Its tip is a ball over the plane z = floor.
+    """
+
+    l1: float = 0.4  # [m]
+    l2: float = 0.3
+    m1: float = 1.2  # [kg]
+    m2: float = 0.7
+    gravity: float = 9.81  # [m/s^2]
+    radius: float = 0.02  # [m]
+    floor: float = -0.35  # [m]
+
+    def mass_matrix(self, q: Array) -> Array:
+        l1, l2, m1, m2 = self.l1, self.l2, self.m1, self.m2
+        a = m1 * l1**2 / 3 + m2 * l1**2
+        b = m2 * l2**2 / 3
+        c = 0.5 * m2 * l1 * l2 * np.cos(q[1])
+        return np.array([[a + b + 2 * c, b + c], [b + c, b]])
+
+    def bias(self, q: Array, u: Array) -> Array:
+        l1, l2, m1, m2, g = self.l1, self.l2, self.m1, self.m2, self.gravity
+        s = 0.5 * m2 * l1 * l2 * np.sin(q[1])
+        g2 = 0.5 * m2 * g * l2 * np.cos(q[0] + q[1])
+        g1 = (0.5 * m1 + m2) * g * l1 * np.cos(q[0]) + g2
+        return np.array([-s * u[1] * (2 * u[0] + u[1]) + g1, s * u[0] ** 2 + g2])
+
+    def tip(self, q: Array) -> Array:
+        """x and z [m]."""
+        a, b = q[0], q[0] + q[1]
+        return np.array(
+            [self.l1 * np.cos(a) + self.l2 * np.cos(b), self.l1 * np.sin(a) + self.l2 * np.sin(b)]
+        )
+
+    def jacobian(self, q: Array) -> Array:
+        a, b = q[0], q[0] + q[1]
+        x, z = self.l2 * np.cos(b), self.l2 * np.sin(b)
+        return np.array([[-self.l1 * np.sin(a) - z, -z], [self.l1 * np.cos(a) + x, x]])
+
+    def tip_remainder(self, q: Array, u: Array) -> Array:
+        """The tip's acceleration [m/s^2] without udot."""
+        a, b, w = q[0], q[0] + q[1], u[0] + u[1]
+        return -np.array(
+            [
+                self.l1 * np.cos(a) * u[0] ** 2 + self.l2 * np.cos(b) * w**2,
+                self.l1 * np.sin(a) * u[0] ** 2 + self.l2 * np.sin(b) * w**2,
+            ]
+        )
+
+    def gap(self, q: Array) -> float:
+        return float(self.tip(q)[1] - self.radius - self.floor)
+
+    def motion(self, q: Array, u: Array, force: Array, touching: bool) -> tuple[Array, float]:
+        """udot and the floor's force [N] under a force at the tip (x, z) [N]."""
+        J = self.jacobian(q)
+        f = J.T @ force - self.bias(q, u)
+        M, n = self.mass_matrix(q), J[1]
+        if not touching:
+            return np.linalg.solve(M, f), 0.0
+        K = np.array([[*M[0], -n[0]], [*M[1], -n[1]], [*n, 0.0]])
+        x = np.linalg.solve(K, [*f, -self.tip_remainder(q, u)[1]])
+        return x[:2], float(x[2])

@@ -1,0 +1,77 @@
+"""Small solves against numpy, on leading blocks of larger arrays as the tick uses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hapticsim.kernels import linear
+from tests.kernel_access import INT, INTS, MATRIX, VECTOR, compiled
+
+lu_factor = compiled(linear.lu_factor, MATRIX, INT, INTS)
+lu_solve = compiled(linear.lu_solve, MATRIX, INT, INTS, VECTOR)
+lu_solve_transposed = compiled(linear.lu_solve_transposed, MATRIX, INT, INTS, VECTOR)
+ldl_factor = compiled(linear.ldl_factor, MATRIX, INT, MATRIX)
+ldl_solve = compiled(linear.ldl_solve, MATRIX, INT, VECTOR)
+
+SPARE = 2  # rows and columns beyond the block, which must not matter
+
+
+def padded(block: np.ndarray) -> np.ndarray:
+    n = len(block)
+    array = np.full((n + SPARE, n + SPARE), np.nan)
+    array[:n, :n] = block
+    return array
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 8])
+def test_lu_solves_a_system_and_its_transpose_and_knows_the_determinant(n):
+    rng = np.random.default_rng(n)
+    for _ in range(50):
+        A, b = rng.normal(size=(n, n)), rng.normal(size=n)
+        LU, pivots = padded(A), np.zeros(n + SPARE, np.int64)
+        assert lu_factor(LU, n, pivots) == pytest.approx(abs(np.linalg.det(A)), rel=1e-10)
+        x = np.append(b, np.full(SPARE, np.nan))
+        lu_solve(LU, n, pivots, x)
+        scale = np.linalg.cond(A) * 1e-15 * (1.0 + np.abs(x[:n]).max())
+        np.testing.assert_allclose(A @ x[:n], b, rtol=0, atol=100 * scale)
+        x = b.copy()
+        lu_solve_transposed(LU, n, pivots, x)
+        np.testing.assert_allclose(A.T @ x, b, rtol=0, atol=100 * scale)
+
+
+def test_a_zero_first_pivot_is_no_obstacle():
+    A, pivots, b = np.array([[0.0, 2.0], [3.0, 1.0]]), np.zeros(2, np.int64), np.array([4.0, 5.0])
+    assert lu_factor(A, 2, pivots) == 6.0
+    lu_solve(A, 2, pivots, b)
+    assert b.tolist() == [1.0, 2.0]
+
+
+def test_a_singular_matrix_has_volume_zero():
+    A = np.array([[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.0, 0.0, 1.0]])
+    assert lu_factor(A, 3, np.zeros(3, np.int64)) == 0.0
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 9])
+@pytest.mark.parametrize("in_place", [True, False])
+def test_ldl_solves_with_a_mass_matrix_whose_entries_span_eight_decades(n, in_place):
+    rng = np.random.default_rng(n)
+    for _ in range(50):
+        root = rng.normal(size=(n, n)) + 2.0 * np.eye(n)
+        scale = 10.0 ** rng.uniform(-4, 4, n)
+        A = (root @ root.T) * np.outer(scale, scale)
+        x = rng.normal(size=n)
+        work = padded(A)
+        work[np.triu_indices(n, 1)] = np.nan  # only the lower triangle may be read
+        L = work if in_place else np.zeros_like(work)
+        assert ldl_factor(work, n, L)
+        b = A @ x
+        ldl_solve(L, n, b)
+        cond = np.linalg.cond(root) ** 2
+        np.testing.assert_allclose(b * scale, x * scale, rtol=0, atol=1e-14 * cond * np.abs(x * scale).max())
+
+
+def test_ldl_refuses_what_is_not_positive_definite():
+    for A in ([[1.0, 2.0], [2.0, 1.0]], [[0.0]], [[np.nan]]):
+        matrix = np.array(A)
+        assert not ldl_factor(matrix, len(matrix), np.zeros_like(matrix))
