@@ -1,0 +1,21 @@
+"""The wire: the only place that knows ZeroMQ and msgpack.
+
+Two roads leave a server, and ``docs/protocol.md`` describes both byte by byte for any language:
+
+    device_link --- state, arm, disarm ---> device_port     one device, ROUTER and DEALER, newest wins
+                <-- force ---
+    publisher ---- state, events, ... ---> subscriber       any number of observers, PUB and SUB, may drop
+
+    topics      what is published, and its frame
+    fields      what a value in a device message may be
+    messages    the device messages, one dataclass each
+    codec       message <-> bytes; total: any bytes give a message or a counted refusal
+    inbox       session and sequence rules, counters
+    round_trip  delay from echoes
+    endpoints   which are usable, who owns one
+    ports       sockets and their options
+    curve       keys, for endpoints that leave the machine
+
+Importing any of it costs zmq and msgpack and neither numpy nor a compiler, so that a device driver
+starts fast.
+"""

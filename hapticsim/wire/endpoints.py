@@ -1,0 +1,136 @@
+"""Endpoints: which are usable, which are private, and who owns one.
+
+An endpoint is ``ipc://PATH`` or ``tcp://HOST:PORT``.  The defaults are ipc sockets in a folder only this user
+can enter.  TCP is for loopback; beyond it both ends need keys (`curve.Curve`).
+"""
+
+from __future__ import annotations
+
+import fcntl
+import ipaddress
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from hapticsim.errors import WireError
+
+IPC_PATH_BYTES = 107  # sockaddr_un.sun_path less its final zero
+
+
+def private_folder() -> Path:
+    """Return the folder of the default ipc sockets, made if need be; only this user can enter it.
+
+    ``$XDG_RUNTIME_DIR/hapticsim``, or ``hapticsim-UID`` in the folder for temporary files.
+
+    Raises
+    ------
+    WireError : somebody else owns the folder, or it is open to others.
+    """
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime and Path(runtime).is_dir():
+        folder = Path(runtime) / "hapticsim"
+    else:
+        folder = Path(tempfile.gettempdir()) / f"hapticsim-{os.getuid()}"
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+    except OSError as error:
+        raise WireError(
+            f"{folder}: cannot be used for sockets ({error.strerror}): "
+            "set XDG_RUNTIME_DIR to a folder of yours, or give an endpoint."
+        ) from error
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise WireError(
+            f"{folder}: must be a folder of yours that nobody else can enter (mode 700): "
+            "remove it, or set XDG_RUNTIME_DIR."
+        )
+    return folder
+
+
+def default_endpoint(name: str) -> str:
+    """Return the default endpoint called ``device``, ``publish``, ``pointer`` or any other short name."""
+    return f"ipc://{private_folder() / name}.sock"
+
+
+def ipc_path(endpoint: str) -> Path | None:
+    """Return the path of an ipc endpoint, None for another transport."""
+    return Path(endpoint.removeprefix("ipc://")) if endpoint.startswith("ipc://") else None
+
+
+def host_of(endpoint: str) -> str:
+    """Return the host of a tcp endpoint, without the brackets of an IPv6 address."""
+    return endpoint.removeprefix("tcp://").rpartition(":")[0].strip("[]")
+
+
+def is_same_machine(endpoint: str) -> bool:
+    """Whether both ends of the endpoint run on one machine, and so read one monotonic clock."""
+    if endpoint.startswith("ipc://") or host_of(endpoint) == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host_of(endpoint)).is_loopback
+    except ValueError:
+        return False
+
+
+def check_endpoint(endpoint: str, *, has_keys: bool = False) -> None:
+    """Refuse an endpoint that cannot work, or that would carry forces off this machine without keys.
+
+    Raises
+    ------
+    WireError : with the sentence.
+    """
+    if endpoint.startswith("ipc://"):
+        path = endpoint.removeprefix("ipc://")
+        length = len(os.fsencode(path))
+        if length > IPC_PATH_BYTES:
+            raise WireError(
+                f"{endpoint}: the path is {length} bytes long and a socket's may be {IPC_PATH_BYTES}: "
+                "choose a shorter one."
+            )
+        if not path.startswith("/") or path.endswith("/"):
+            raise WireError(f"{endpoint}: is not usable: write ipc:// and the absolute path of a file.")
+        return
+    port = endpoint.rpartition(":")[2]
+    if not endpoint.startswith("tcp://") or not host_of(endpoint):
+        raise WireError(f"{endpoint}: is no endpoint: write ipc:///absolute/path or tcp://127.0.0.1:PORT.")
+    if port != "*" and not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
+        raise WireError(f"{endpoint}: has no usable port: end it with a number from 1 to 65535.")
+    if not has_keys and not is_same_machine(endpoint):
+        raise WireError(
+            f"{endpoint}: would be open to the network: use tcp://127.0.0.1:{port}, "
+            "or give a folder of CURVE keys."
+        )
+
+
+def lock_endpoint(endpoint: str) -> int | None:
+    """Claim an ipc endpoint; return the descriptor that holds the claim, None for another transport.
+
+    ZeroMQ lets a second process bind an ipc path and silently takes the traffic away from the first.  So a
+    locked file beside the path decides who owns it; the kernel drops the lock with its process, however that
+    ends.  The file is never removed: whoever tries next must meet the same inode.
+
+    Raises
+    ------
+    WireError : another process has it, or the folder cannot be written.
+    """
+    if ipc_path(endpoint) is None:
+        return None
+    path = f"{ipc_path(endpoint)}.lock"
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise WireError(
+            f"{endpoint}: cannot be bound ({error.strerror}: {path}): choose a folder you can write."
+        ) from error
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        owner = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
+        os.close(descriptor)
+        raise WireError(
+            f"{endpoint}: is in use by process {owner or '(unknown)'}: end it, or choose another endpoint."
+        ) from error
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+    return descriptor

@@ -1,0 +1,170 @@
+"""Sockets with the options that a 1 kHz exchange needs.
+
+Why these: LINGER 0, or leaving hangs on what nobody will read.  IMMEDIATE 1 on the side that connects, or
+commands pile up while there is no server and are delivered, stale, when one appears.  High-water marks keep
+the *oldest* messages, so they only bound memory; the newest is found by draining and comparing numbers.  No
+CONFLATE: it would drop arm and disarm with the rest.  No ZMTP heartbeat: it is ten times slower than the 10
+ms in which silence must become zero force, so silence is measured on the messages themselves.
+
+Every function takes the ``context`` to use (the process-wide one if None) and ``curve``, the keys that an
+endpoint beyond this machine needs.  A socket belongs to one thread.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+import zmq
+
+from hapticsim.errors import WireError
+from hapticsim.wire.endpoints import check_endpoint, host_of, ipc_path, lock_endpoint
+from hapticsim.wire.messages import MAX_BYTES
+
+if TYPE_CHECKING:  # its authenticator costs the import of asyncio, which a device without keys need not pay
+    from hapticsim.wire.curve import Curve
+
+DEVICE_QUEUE = 8  # messages per peer and direction
+PUBLISH_QUEUE = 256
+PUBLISHED_BYTES = 1 << 20
+_KERNEL_BUFFER_BYTES = 16384  # behind a stalled reader wait some 60 stale states instead of a thousand
+
+
+class BoundSocket:
+    """A bound socket, the endpoint it really has, and the claim on it.
+
+    ``endpoint`` is what others connect to, with the port the system chose where ``tcp://...:*`` was asked
+    for.
+    """
+
+    def __init__(self, socket: zmq.Socket[bytes], claim: int | None) -> None:
+        self.socket, self._claim = socket, claim
+        self.endpoint = socket.getsockopt_string(zmq.LAST_ENDPOINT)
+
+    def close(self, linger_ms: int = 0) -> None:
+        """Close the socket, giving waiting messages ``linger_ms`` to leave, and release the endpoint."""
+        if self.socket.closed:
+            return
+        self.socket.close(linger=linger_ms)
+        path = ipc_path(self.endpoint)
+        if path is not None:
+            path.unlink(missing_ok=True)  # while the claim holds, it can only be ours
+        if self._claim is not None:
+            os.close(self._claim)
+
+
+def bind_router(
+    endpoint: str, *, context: zmq.Context | None = None, curve: Curve | None = None
+) -> BoundSocket:
+    """Bind the server's end of the device road.
+
+    Raises
+    ------
+    WireError : the endpoint cannot be used, is taken, or leaves the machine without keys.
+    """
+    socket = _open(zmq.ROUTER, context, DEVICE_QUEUE, MAX_BYTES)
+    socket.setsockopt(zmq.ROUTER_MANDATORY, 1)  # sending to a peer that is gone fails instead of vanishing
+    _small_kernel_buffers(socket)
+    return _bind(socket, endpoint, curve)
+
+
+def connect_dealer(
+    endpoint: str, *, context: zmq.Context | None = None, curve: Curve | None = None
+) -> zmq.Socket[bytes]:
+    """Connect the device's end; returns at once, whether or not there is a server.
+
+    Raises
+    ------
+    WireError : the endpoint cannot be used, or leaves the machine without keys.
+    """
+    socket = _open(zmq.DEALER, context, DEVICE_QUEUE, MAX_BYTES)
+    socket.setsockopt(zmq.IMMEDIATE, 1)
+    _small_kernel_buffers(socket)
+    return _connect(socket, endpoint, curve)
+
+
+def bind_publisher(
+    endpoint: str, *, context: zmq.Context | None = None, curve: Curve | None = None
+) -> BoundSocket:
+    """Bind a PUB socket; it never blocks: a subscriber that does not keep up loses messages, no other does.
+
+    Raises
+    ------
+    WireError : as `bind_router`.
+    """
+    return _bind(_open(zmq.PUB, context, PUBLISH_QUEUE, MAX_BYTES), endpoint, curve)
+
+
+def connect_subscriber(
+    endpoint: str,
+    prefixes: tuple[bytes, ...],
+    *,
+    context: zmq.Context | None = None,
+    curve: Curve | None = None,
+) -> zmq.Socket[bytes]:
+    """Connect a SUB socket to a publisher; it gets the messages that begin with one of ``prefixes``.
+
+    Raises
+    ------
+    WireError : as `connect_dealer`.
+    """
+    socket = _open(zmq.SUB, context, PUBLISH_QUEUE, PUBLISHED_BYTES)
+    for prefix in prefixes:
+        socket.setsockopt(zmq.SUBSCRIBE, prefix)
+    return _connect(socket, endpoint, curve)
+
+
+def _open(kind: int, context: zmq.Context | None, queue: int, longest_bytes: int) -> zmq.Socket[bytes]:
+    socket: zmq.Socket[bytes] = (context or zmq.Context.instance()).socket(kind)
+    socket.setsockopt(zmq.LINGER, 0)
+    socket.setsockopt(zmq.SNDHWM, queue)
+    socket.setsockopt(zmq.RCVHWM, queue)
+    socket.setsockopt(zmq.MAXMSGSIZE, longest_bytes)  # received; a longer frame disconnects its sender
+    socket.setsockopt(zmq.HANDSHAKE_IVL, 1000)
+    socket.setsockopt(zmq.RECONNECT_IVL, 50)
+    socket.setsockopt(zmq.RECONNECT_IVL_MAX, 1000)
+    return socket
+
+
+def _small_kernel_buffers(socket: zmq.Socket[bytes]) -> None:
+    socket.setsockopt(zmq.SNDBUF, _KERNEL_BUFFER_BYTES)
+    socket.setsockopt(zmq.RCVBUF, _KERNEL_BUFFER_BYTES)
+
+
+def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None) -> BoundSocket:
+    claim = None
+    try:
+        check_endpoint(endpoint, has_keys=curve is not None)
+        claim = lock_endpoint(endpoint)
+        if curve is not None:
+            curve.guard(socket)
+        socket.setsockopt(zmq.IPV6, ":" in host_of(endpoint))
+        socket.bind(endpoint)
+    except (WireError, zmq.ZMQError) as error:
+        socket.close()
+        if claim is not None:
+            os.close(claim)
+        if isinstance(error, WireError):
+            raise
+        if error.errno == errno.EADDRINUSE:
+            why = "is in use by another process: end it, or choose another port."
+        else:
+            why = f"cannot be bound ({error.strerror}): choose another endpoint."
+        raise WireError(f"{endpoint}: {why}") from error
+    return BoundSocket(socket, claim)
+
+
+def _connect(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None) -> zmq.Socket[bytes]:
+    try:
+        check_endpoint(endpoint, has_keys=curve is not None)
+        if curve is not None:
+            curve.introduce(socket)
+        socket.setsockopt(zmq.IPV6, ":" in host_of(endpoint))
+        socket.connect(endpoint)
+    except (WireError, zmq.ZMQError) as error:
+        socket.close()
+        if isinstance(error, WireError):
+            raise
+        raise WireError(f"{endpoint}: cannot be used ({error.strerror}): check its host and port.") from error
+    return socket

@@ -1,0 +1,384 @@
+"""The device road: handshake, newest wins, one device at a time, floods and silence."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import msgpack
+import pytest
+import zmq
+
+from hapticsim.codes import Safety
+from hapticsim.errors import WireError
+from hapticsim.wire.codec import decode, encode
+from hapticsim.wire.device_link import DeviceLink
+from hapticsim.wire.device_port import DevicePort, News, Terms
+from hapticsim.wire.messages import Arm, Hello, Reject, State, Welcome
+
+TERMS = Terms(rate_Hz=1000.0, timeout_s=0.01, force_limit_N=8.0, slew_limit_N_per_s=2000.0)
+HELLO = Hello("bench", "scripted", "omega_3", 12.0, 5000.0, 30.0, 0.075, 0.2, 1e-5, 1000.0, 3, 3, True)
+ZERO = (0.0, 0.0, 0.0)
+STATE = State(ZERO, (1.0, 0.0, 0.0, 0.0), ZERO, ZERO, 0, ZERO, 0, None)
+
+
+@pytest.fixture
+def port(tmp_path):
+    with DevicePort(f"ipc://{tmp_path}/device.sock", TERMS, replace_after_s=0.2) as port:
+        yield port
+
+
+@pytest.fixture
+def link(port):
+    with DeviceLink(port.endpoint, replace(HELLO), retry_s=0.05) as link:
+        yield link
+
+
+def join(link, port, seconds=2.0):
+    """Run both ends until the link has a session; return what the port saw."""
+    give_up = time.monotonic() + seconds
+    while time.monotonic() < give_up:
+        if link.try_connect() is not None and port.device is not None:
+            return link.welcome
+        port.poll(0.005)
+    raise AssertionError("no session")
+
+
+def gather(port, seconds=1.0, until=lambda news: False):
+    """Poll until the condition holds on the news gathered so far."""
+    total, give_up = News(), time.monotonic() + seconds
+    while time.monotonic() < give_up and not until(total):
+        news = port.poll(0.005)
+        total.state = news.state or total.state
+        total.arm |= news.arm
+        total.disarm |= news.disarm
+        total.joined = news.joined or total.joined
+        total.left = news.left or total.left
+    return total
+
+
+def wait_for(condition, seconds=2.0):
+    give_up = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < give_up, "waited in vain"
+        time.sleep(0.001)
+
+
+class RawDevice:
+    """A DEALER without manners: sends any bytes."""
+
+    def __init__(self, endpoint, queue=20_000):
+        self.socket = zmq.Context.instance().socket(zmq.DEALER)
+        self.socket.setsockopt(zmq.LINGER, 0)
+        self.socket.setsockopt(zmq.SNDHWM, queue)
+        self.socket.connect(endpoint)
+        self.number = 0
+
+    def send(self, message, **envelope):
+        self.number += 1
+        self.socket.send(encode(replace(message, **({"number": self.number} | envelope))))
+
+    def receive(self, port, kind, seconds=2.0):
+        give_up = time.monotonic() + seconds
+        while time.monotonic() < give_up:
+            port.poll(0.002)
+            while self.socket.poll(0):
+                message = decode(self.socket.recv())
+                if isinstance(message, kind):
+                    return message
+        raise AssertionError(f"no {kind.kind}")
+
+    def join(self, port):
+        self.send(HELLO, stamp_ns=1)
+        return self.receive(port, Welcome).session
+
+
+@pytest.fixture
+def raw(port):
+    device = RawDevice(port.endpoint)
+    yield device
+    device.socket.close()
+
+
+# ------------------------------------------------------------------------------------------------ a session
+
+
+def test_a_device_is_welcomed_with_the_terms_and_described_to_the_server(link, port):
+    welcome = join(link, port)
+    assert (welcome.rate_Hz, welcome.timeout_s, welcome.force_limit_N, welcome.slew_limit_N_per_s) == (
+        1000.0,
+        0.01,
+        8.0,
+        2000.0,
+    )
+    assert port.device.name == "bench" and port.device.max_force_N == 12.0
+    assert welcome.session == port.session != 0
+
+
+def test_states_go_up_and_forces_come_down(link, port):
+    join(link, port)
+    assert link.newest_force() is None and link.force_age_s() == math.inf
+    assert link.send_state([0.01, 0.02, 0.03], [0.1, 0.0, 0.0], target_m=[0, 0, 1], buttons=1)
+    news = gather(port, until=lambda news: news.state)
+    assert news.state.position_m == (0.01, 0.02, 0.03)
+    assert news.state.target_m == (0.0, 0.0, 1.0)
+    assert port.send_force((0.0, 0.0, 1.5), Safety.ARMED)
+    wait_for(lambda: link.newest_force() is not None)
+    assert link.newest_force().force_N == (0.0, 0.0, 1.5)
+    assert link.newest_force().mode == Safety.ARMED
+    assert link.force_age_s() < 0.5
+    assert link.round_trip.percentile_us(50) > 0.0
+
+
+def test_the_newest_state_of_several_is_reported_and_the_request_among_them_is_kept(link, port):
+    join(link, port)
+    link.send_state((0.001, 0, 0), ZERO)
+    link.arm()
+    link.send_state((0.002, 0, 0), ZERO)
+    time.sleep(0.05)
+    news = port.poll()
+    assert news.arm
+    assert news.state.position_m[0] == 0.002
+
+
+def test_disarm_takes_an_arm_of_the_same_call_back(link, port):
+    join(link, port)
+    link.arm()
+    link.disarm()
+    time.sleep(0.05)
+    news = port.poll()
+    assert (news.arm, news.disarm) == (False, True)
+
+
+def test_bye_ends_the_session_on_both_ends(link, port):
+    join(link, port)
+    link.bye("going home.")
+    assert gather(port, until=lambda news: news.left).left == "the device left: going home."
+    assert port.device is None and not port.send_force(ZERO, 0)
+    assert link.welcome is None and not link.send_state(ZERO, ZERO) and not link.arm()
+
+
+def test_a_server_that_stops_says_so(link, port):
+    join(link, port)
+    port.send_force((1.0, 0.0, 0.0), Safety.ARMED)
+    wait_for(lambda: link.newest_force() is not None)
+    port.end_session("maintenance.")
+    wait_for(lambda: link.newest_force() is None)
+    assert link.welcome is None and link.force_age_s() == math.inf
+    assert link.ended == "the server left: maintenance."
+
+
+def test_a_device_without_a_server_waits_no_longer_than_asked(tmp_path):
+    endpoint = f"ipc://{tmp_path}/nobody.sock"
+    started = time.monotonic()
+    with DeviceLink(endpoint, replace(HELLO)) as link, pytest.raises(WireError) as refused:
+        link.connect(timeout_s=0.1)
+    assert time.monotonic() - started < 1.0
+    assert str(refused.value) == f"{endpoint}: no server answered in 0.1 s: start one with 'hapticsim run'."
+
+
+def test_a_device_finds_the_server_that_takes_the_place_of_the_first(link, port):
+    first = join(link, port).session
+    port.send_force((1.0, 0.0, 0.0), 2)
+    wait_for(lambda: link.newest_force() is not None)
+    endpoint = port.endpoint
+    link.lost_after_s = 0.1
+    port._bound.close()  # as if killed: no bye
+    with DevicePort(endpoint, TERMS) as second:
+        assert join(link, second, seconds=5.0).session != first
+        assert link.newest_force() is None, "a force of the former session survived"
+
+
+def test_hellos_that_cross_the_answer_lead_both_ends_to_one_session(link, port):
+    for _ in range(3):  # the server is slow: three hellos wait
+        link._last_hello_s = -math.inf
+        link.try_connect()
+        time.sleep(0.02)
+    join(link, port)
+    wait_for(lambda: link.newest_force() is None and link.welcome.session == port.session)
+    link.send_state(ZERO, ZERO)
+    assert gather(port, until=lambda news: news.state).state is not None
+
+
+def test_hellos_that_queued_while_the_server_was_busy_lead_to_one_session(link, port):
+    give_up = time.monotonic() + 1.2
+    while time.monotonic() < give_up:  # hellos queue up, and nobody answers
+        assert link.try_connect() is None
+        time.sleep(0.01)
+    news = port.poll(0.1)
+    assert news.joined is not None and port.received > 5
+    session = port.session
+    join(link, port)
+    for _ in range(20):
+        link.send_state((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+        port.poll(0.01)
+        port.send_force((1.0, 0.0, 0.0), 2)
+    wait_for(lambda: link.newest_force() is not None)
+    assert port.session == session and not port.dropped and not link.dropped
+
+
+def test_a_welcome_to_a_hello_of_long_ago_changes_nothing(link, port):
+    session = join(link, port).session
+    port._send(port._peer, Welcome(1.0, 1.0, 1.0, 1.0), session=session + 1, echo_ns=1)
+    wait_for(lambda: link.newest_force() is None and link.dropped)
+    assert link.dropped == {"stale": 1}
+    assert link.welcome.session == session and link.welcome.rate_Hz == 1000.0
+
+
+# ----------------------------------------------------------------------------------------- one at a time
+
+
+def test_a_second_device_is_rejected_while_the_first_is_heard(link, port, raw):
+    join(link, port)
+    link.send_state(ZERO, ZERO)
+    raw.send(HELLO, stamp_ns=77)
+    reject = raw.receive(port, Reject, seconds=0.15)
+    assert reject.reason == "'bench' is connected already: end it first."
+    assert reject.echo_ns == 77
+    raw.send(STATE, session=port.session)
+    assert gather(port, 0.05).joined is None
+    assert port.dropped["stranger"] == 2
+
+
+def test_a_rejected_link_raises_the_servers_sentence(link, port, raw):
+    raw.join(port)
+    raw.send(STATE, session=port.session)
+    port.replace_after_s = 10.0
+    with pytest.raises(WireError, match="'bench' is connected already"):
+        join(link, port)
+
+
+def test_a_device_that_went_silent_is_replaced_by_the_next(link, port, raw):
+    join(link, port)
+    time.sleep(0.25)
+    assert raw.join(port) == port.session
+    link.send_state(ZERO, ZERO)
+    gather(port, 0.05)
+    assert port.dropped["stranger"] == 1
+
+
+def test_another_protocol_version_is_rejected_in_a_sentence(port, raw):
+    content = msgpack.unpackb(encode(replace(HELLO, number=1))) | {"v": 2}
+    raw.socket.send(msgpack.packb(content))
+    assert raw.receive(port, Reject).reason == "this server speaks protocol 1: install matching versions."
+    assert port.dropped == {"version": 1}
+
+
+# ------------------------------------------------------------------------------------------------- abuse
+
+
+def test_a_flood_of_ten_thousand_states_is_taken_in_bounded_polls_and_ends_with_the_newest(port, raw):
+    session = raw.join(port)
+    port.max_frames = 5  # fewer than the eight a queue holds, so that each poll meets its bound
+    for i in range(10_000):
+        raw.send(replace(STATE, position_m=(i * 1e-5, 0.0, 0.0)), session=session)
+    newest, longest, give_up = None, 0.0, time.monotonic() + 30.0
+    while (newest is None or newest.position_m[0] < 0.09999) and time.monotonic() < give_up:
+        before, started = port.received, time.thread_time()
+        newest = port.poll(0.01).state or newest
+        longest = max(longest, time.thread_time() - started)
+        assert port.received - before <= port.max_frames
+    assert newest.position_m[0] == 9999 * 1e-5
+    assert port.floods > 0 and port.missing == 0
+    assert longest < 0.02  # processor time; five frames cost about 0.1 ms
+
+
+def test_a_state_with_nan_never_reaches_the_server_and_is_counted(port, raw):
+    session = raw.join(port)
+    raw.send(replace(STATE, position_m=(math.nan, 0.0, 0.0)), session=session)
+    raw.send(replace(STATE, velocity_m_per_s=(math.inf, 0.0, 0.0)), session=session)
+    assert gather(port, 0.1).state is None
+    assert port.dropped == {"value": 2}
+
+
+def test_a_wrong_session_an_old_number_and_a_force_from_a_device_are_dropped(port, raw):
+    session = raw.join(port)
+    raw.send(STATE, session=session + 1)
+    raw.send(Arm(), session=session, number=0)
+    raw.send(Welcome(1.0, 1.0, 1.0, 1.0), session=session)
+    news = gather(port, 0.1)
+    assert (news.state, news.arm) == (None, False)
+    assert port.dropped == {"session": 1, "stale": 1, "direction": 1}
+
+
+def test_an_oversize_frame_costs_its_sender_the_connection_and_the_server_nothing(port, raw):
+    raw.join(port)
+    raw.socket.send(b"x" * 5000)
+    gather(port, 0.1)
+    assert not port.dropped, "the frame was read at all"
+    other = RawDevice(port.endpoint)
+    time.sleep(port.replace_after_s)
+    assert other.join(port) == port.session
+    other.socket.close()
+
+
+def test_a_message_of_two_frames_is_dropped_whole(port, raw):
+    raw.join(port)
+    raw.socket.send_multipart([encode(STATE), encode(STATE)])
+    gather(port, 0.1)
+    assert port.dropped == {"frames": 1}
+
+
+def test_the_link_drops_what_a_server_must_not_send(link, port):
+    join(link, port)
+    port._socket.send_multipart([port._peer, b"noise"])
+    port._socket.send_multipart([port._peer, encode(replace(STATE, session=port.session, number=99))])
+    port._socket.send_multipart([port._peer, b"a", b"b"])
+    time.sleep(0.05)
+    assert link.newest_force() is None
+    assert link.dropped == {"msgpack": 1, "direction": 1, "frames": 1}
+
+
+def test_a_force_of_nan_does_not_reach_the_device(link, port):
+    join(link, port)
+    port.send_force((math.nan, 0.0, 0.0), 2)
+    time.sleep(0.05)
+    assert link.newest_force() is None
+    assert link.dropped == {"value": 1}
+
+
+# --------------------------------------------------------------------------------------- two processes
+
+ECHO = """
+import sys, time
+from hapticsim.wire.device_port import DevicePort, Terms
+with DevicePort(sys.argv[1], Terms(1000.0, 0.01, 8.0, 2000.0)) as port:
+    print("bound", flush=True)
+    while True:
+        news = port.poll(0.5)
+        if news.state:
+            port.send_force(news.state.position_m, 2)
+        if news.left:
+            break
+    print(port.received, port.missing, sum(port.dropped.values()), flush=True)
+"""
+
+
+def test_two_processes_exchange_without_loss(tmp_path):
+    endpoint = f"ipc://{tmp_path}/device.sock"
+    server = subprocess.Popen([sys.executable, "-c", ECHO, endpoint], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout.readline() == "bound\n"
+        with DeviceLink(endpoint, replace(HELLO)) as link:
+            link.connect(timeout_s=5.0)
+            for i in range(300):
+                assert link.send_state((i * 1e-4, 0.0, 0.0), ZERO)
+                wait_for(lambda i=i: (f := link.newest_force()) is not None and f.force_N[0] == i * 1e-4)
+            assert link.missing == 0 and not link.dropped
+            assert link.round_trip.percentile_us(50) < 20_000
+        assert server.stdout.readline() == "302 0 0\n"  # hello, 300 states, bye
+    finally:
+        server.kill()
+        server.wait()
+        server.stdout.close()
+
+
+def test_importing_the_device_side_costs_neither_numpy_nor_a_compiler():
+    code = (
+        "import sys, hapticsim.wire.device_link, hapticsim.wire.subscriber\n"
+        "print({'numpy', 'numba', 'asyncio'} & set(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
