@@ -1,0 +1,103 @@
+"""``python -m devices NAME``: run a driver against a server until it is stopped."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from typing import Any
+
+from devices.bridge import Bridge
+from devices.drivers import driver_names, find_driver, listing
+from devices.limits import device_table
+from devices.pacing import ask_for_priority
+from hapticsim.errors import ConfigError, HapticsimError
+from hapticsim.wire.curve import Curve
+from hapticsim.wire.device_link import DeviceLink
+from hapticsim.wire.endpoints import default_endpoint
+
+REFUSED = 2  # exit status of a run that ended in a refusal
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Parse, run, report; returns the exit status."""
+    given = _parser().parse_args(arguments)
+    if given.list:
+        print(listing())
+        return 0
+    if given.name is None:
+        print(f"name a driver: one of {', '.join(driver_names())}.", file=sys.stderr)
+        return REFUSED
+    try:
+        return _run(given)
+    except HapticsimError as refusal:
+        print(refusal, file=sys.stderr)
+        return REFUSED
+
+
+def _run(given: argparse.Namespace) -> int:
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.set())
+    options = _options(given.options, given.option)
+    if given.emulate is not None:
+        options["emulate"] = given.emulate
+    driver = find_driver(given.name)(options)
+    if given.realtime and (why_not := ask_for_priority()):
+        print(why_not, file=sys.stderr)
+    curve = Curve(given.keys) if given.keys else None
+    link = DeviceLink(given.endpoint or default_endpoint("device"), driver.info.hello(), curve=curve)
+    bridge = Bridge(driver, link, stop=stop, wait_s=given.wait, once=given.once)
+    try:
+        bridge.run(given.duration)
+    finally:
+        if bridge.report.ticks:
+            print(bridge.report.text(), file=sys.stderr)
+    return 0
+
+
+def _options(together: str | None, single: list[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    if together is not None:
+        try:
+            options = json.loads(together)
+        except ValueError:
+            options = {}
+        if not isinstance(options, dict) or (not options and together.strip() != "{}"):
+            raise ConfigError(
+                "<command line>", "--options", f"= {together!r} is not usable: give a JSON object."
+            )
+    for pair in single:
+        key, equals, value = pair.partition("=")
+        if not key or not equals:
+            raise ConfigError("<command line>", "--option", f"= {pair!r} is not usable: write KEY=VALUE.")
+        try:
+            options[key] = json.loads(value)
+        except ValueError:
+            options[key] = value  # a bare word
+    return options
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m devices", description="Run a haptic device driver against a hapticsim server."
+    )
+    add = parser.add_argument
+    add("name", nargs="?", help="driver to run; --list shows them")
+    add("--list", action="store_true", help="show each driver, and why it cannot run here if so")
+    add("--endpoint", help="device endpoint of the server (default: its private ipc socket)")
+    add("--keys", metavar="FOLDER", help="CURVE keys, for a server on another machine")
+    add("--emulate", metavar="DEVICE", help=f"device to emulate: {', '.join(device_table())}")
+    add("--option", action="append", default=[], metavar="KEY=VALUE", help="one driver option")
+    add("--options", metavar="JSON", help="driver options as a JSON object")
+    add("--duration", type=float, metavar="S", help="stop after this time in session")
+    add("--wait", type=float, default=10.0, metavar="S", help="how long to look for a server (10)")
+    add("--once", action="store_true", help="end with the session instead of looking for another")
+    add("--realtime", action="store_true", help="ask for SCHED_FIFO")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

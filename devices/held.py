@@ -1,0 +1,111 @@
+"""What the scripted hand, the mouse and the gamepad share: an emulated device, and options to shape it.
+
+A subclass says where the hand wants to be (``_steer``); everything that is felt is the emulated device's.
+
+Options of all three, with their defaults:
+
+    emulate                     omega_3   row of the device table
+    hand_mass_kg                0.5       the hand that holds the handle (see emulated.Hand)
+    hand_damping_Ns_per_m       6.5
+    hand_stiffness_N_per_m      300
+    hand_speed_m_per_s          0.5       hands do not teleport
+    delay_samples               0         writes until a force reaches the motors
+    velocity_window_s           0.01      span of the velocity difference
+    rate_Hz                     1000      rate announced to the server
+    max_force_N, workspace_radius_m, apparent_mass_kg, coulomb_friction_N, viscous_friction_Ns_per_m,
+    position_resolution_m                 replace the number of the table
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from devices.base import DeviceInfo, DeviceSample, Driver, Vector
+from devices.emulated import EmulatedDevice, Hand
+from devices.limits import DeviceLimits, device_limits
+from devices.options import Options
+
+LIGHTEST_HANDLE_KG = 0.01  # below, a 1 kHz force loop on the handle says nothing about any device
+
+
+class HeldDriver(Driver):
+    """A driver without hardware: a target and buttons in, an emulated device out."""
+
+    def __init__(self, options: Mapping[str, Any] | None = None) -> None:
+        o = Options(options)
+        limits = _emulated_limits(o)
+        held = Hand()
+        hand = Hand(
+            mass_kg=o.number("hand_mass_kg", held.mass_kg, at_least=0.0),
+            damping_Ns_per_m=o.number("hand_damping_Ns_per_m", held.damping_Ns_per_m, at_least=0.0),
+            stiffness_N_per_m=o.number("hand_stiffness_N_per_m", held.stiffness_N_per_m, at_least=0.0),
+        )
+        if limits.apparent_mass_kg + hand.mass_kg < LIGHTEST_HANDLE_KG:
+            raise o.refusal(
+                "hand_mass_kg",
+                f"= {hand.mass_kg:g} leaves less than {LIGHTEST_HANDLE_KG:g} kg at the handle: "
+                "raise it or apparent_mass_kg.",
+            )
+        self.hand_speed_m_per_s = o.number("hand_speed_m_per_s", 0.5, above=0.0)
+        self.device = EmulatedDevice(
+            limits,
+            hand,
+            delay_samples=o.count("delay_samples", 0),
+            velocity_window_s=o.number("velocity_window_s", 0.01, above=0.0, at_most=0.1),
+        )
+        self._info = DeviceInfo(
+            name=self.name,
+            model=limits.device,
+            limits=limits,
+            dof_in=3,
+            dof_out=3,
+            rate_Hz=o.number("rate_Hz", 1000.0, above=0.0, at_most=10_000.0),
+            emulated=True,
+        )
+        self._take_options(o)
+        o.finish()
+
+    @property
+    def info(self) -> DeviceInfo:
+        return self._info
+
+    def _take_options(self, options: Options) -> None:
+        """Read the options of the subclass; ``options.finish`` follows."""
+
+    @abstractmethod
+    def _steer(self, time_s: float) -> tuple[Vector, int, int]:
+        """Target of the hand [m], buttons and flags at ``time_s``, which never decreases."""
+
+    def open(self) -> None:
+        """Nothing to take hold of."""
+
+    def read(self, now_s: float) -> DeviceSample:
+        target_m, buttons, flags = self._steer(self.device.grid_time(now_s))
+        sample = self.device.read(now_s, target_m, buttons)
+        sample.flags |= flags
+        return sample
+
+    def write(self, force_N: Vector) -> Vector:
+        return self.device.write(force_N)
+
+    def close(self) -> None:
+        self.device.let_go()
+
+
+def _emulated_limits(o: Options) -> DeviceLimits:
+    row = device_limits(o.text("emulate", "omega_3") or "")
+    # Zero friction is a device somebody may want to study; a massless device still has the hand's mass.
+    return replace(
+        row,
+        max_force_N=o.number("max_force_N", row.max_force_N, above=0.0),
+        workspace_radius_m=o.number("workspace_radius_m", row.workspace_radius_m, above=0.0),
+        position_resolution_m=o.number("position_resolution_m", row.position_resolution_m, above=0.0),
+        apparent_mass_kg=o.number("apparent_mass_kg", row.apparent_mass_kg, at_least=0.0),
+        coulomb_friction_N=o.number("coulomb_friction_N", row.coulomb_friction_N, at_least=0.0),
+        viscous_friction_Ns_per_m=o.number(
+            "viscous_friction_Ns_per_m", row.viscous_friction_Ns_per_m, at_least=0.0
+        ),
+    )

@@ -1,0 +1,76 @@
+"""The table of devices: what a device can do, and how sure we are of it.
+
+``limits.csv`` holds one row per device, units in the column names.  An empty cell means that nobody published
+the number; a stated default takes its place and the field is named in ``DeviceLimits.assumed``, so that a
+study never mistakes a guess for a data sheet.
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from hapticsim.errors import DeviceError, listed, nearest
+
+TABLE = Path(__file__).with_name("limits.csv")
+
+# What stands in for an empty cell.  Chosen in the middle of the rows that have the number.
+DEFAULTS = {
+    "max_damping_Ns_per_m": 5.0,  # the lowest ceilings of the table (4 to 5), so never too much
+    "apparent_mass_kg": 0.2,  # between the light arms (0.05) and the large delta (0.4)
+    "coulomb_friction_N": 0.1,  # between the cable drives (0.04) and the geared arms (0.26)
+}
+
+# No maker publishes viscous friction.  A modelling choice: print it beside every stability result; sweep it.
+VISCOUS_FRICTION_NS_PER_M = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLimits:
+    """One row of the table.  The stiffness and damping are tuning ceilings at 1 kHz, not measurements."""
+
+    device: str
+    max_force_N: float
+    max_stiffness_N_per_m: float
+    max_damping_Ns_per_m: float
+    workspace_radius_m: float  # sphere about the device's centre
+    apparent_mass_kg: float  # felt at the handle
+    coulomb_friction_N: float  # felt at the handle, whatever the direction
+    position_resolution_m: float  # one encoder count at the handle
+    viscous_friction_Ns_per_m: float = VISCOUS_FRICTION_NS_PER_M
+    assumed: tuple[str, ...] = ()  # fields filled from a default
+    note: str = ""
+
+
+@cache
+def device_table() -> dict[str, DeviceLimits]:
+    """Every row of ``limits.csv`` by device name."""
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {row["device"]: _limits(row) for row in rows}
+
+
+def device_limits(name: str) -> DeviceLimits:
+    """The row of one device; a DeviceError lists the known names when there is none."""
+    table = device_table()
+    if name not in table:
+        raise DeviceError(
+            f"there is no device {name!r}{nearest(name, table)}: choose one of {listed(table)}."
+        )
+    return table[name]
+
+
+def _limits(row: dict[str, str]) -> DeviceLimits:
+    numbers: dict[str, float] = {}
+    assumed = ["viscous_friction_Ns_per_m"]
+    for column, cell in row.items():
+        if column in ("device", "note"):
+            continue
+        if cell.strip():
+            numbers[column] = float(cell)
+        else:
+            numbers[column] = DEFAULTS[column]
+            assumed.append(column)
+    return DeviceLimits(device=row["device"], note=row["note"], assumed=tuple(assumed), **numbers)

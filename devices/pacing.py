@@ -1,0 +1,75 @@
+"""Keeping time: absolute deadlines, no garbage collection, real-time priority where the system allows it."""
+
+from __future__ import annotations
+
+import gc
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Pacer:
+    """Waits for deadlines on a fixed grid of the monotonic clock; a late tick does not move the next.
+
+    Parameters
+    ----------
+    period_s : distance of two deadlines.
+
+    After an overrun the deadlines that passed are skipped and counted in ``missed``; catching up in a burst
+    would send the server stale positions and the motors a staircase.
+    """
+
+    def __init__(self, period_s: float) -> None:
+        self._period_ns = round(period_s * 1e9)
+        self._deadline_ns = time.monotonic_ns()
+        self.ticks = 0
+        self.missed = 0
+        self.worst_late_s = 0.0
+
+    @property
+    def period_s(self) -> float:
+        return self._period_ns * 1e-9
+
+    def set_period(self, period_s: float) -> None:
+        """Change the distance of the deadlines from the next one on."""
+        self._period_ns = round(period_s * 1e9)
+
+    def wait(self) -> float:
+        """Sleep until the next deadline; returns that deadline [s] on the monotonic clock."""
+        self._deadline_ns += self._period_ns
+        left_ns = self._deadline_ns - time.monotonic_ns()
+        if left_ns > 0:
+            time.sleep(left_ns * 1e-9)  # to an absolute time on the monotonic clock
+        late_ns = time.monotonic_ns() - self._deadline_ns
+        if late_ns >= self._period_ns:
+            passed = late_ns // self._period_ns
+            self.missed += passed
+            self._deadline_ns += passed * self._period_ns
+        self.worst_late_s = max(self.worst_late_s, late_ns * 1e-9)
+        self.ticks += 1
+        return self._deadline_ns * 1e-9
+
+
+@contextmanager
+def quiet_memory() -> Iterator[None]:
+    """No garbage collection inside the block: what exists is frozen, and the loop makes no cycles."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def ask_for_priority(priority: int = 70) -> str | None:
+    """Ask for SCHED_FIFO for this process; returns why not, in one sentence, or None."""
+    if not hasattr(os, "sched_setscheduler"):
+        return "this system has no SCHED_FIFO: running at normal priority."
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    except PermissionError:
+        return "SCHED_FIFO is not permitted: running at normal priority; allow it with 'ulimit -r 80'."
+    return None

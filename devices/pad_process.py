@@ -1,0 +1,114 @@
+"""The pad window's process, seen from the driver.
+
+A window that draws takes milliseconds, so it lives in a process of its own and shares some numbers with the
+driver. Each number has one writer and is written whole.  A set of numbers may be read half old, half new:
+that is a pointer between two frames, and harmless.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import multiprocessing
+import os
+import time
+from ctypes import c_double, c_int64
+from dataclasses import dataclass
+from multiprocessing import sharedctypes
+from typing import Any
+
+from devices.base import DeviceInfo, DeviceSample, Finished, Vector
+from hapticsim.errors import DeviceError
+
+START_S = 15.0  # a first import of pygame from a cold disk
+
+
+class Shared(ctypes.Structure):
+    """What the two processes share."""
+
+    _fields_ = (
+        ("goal_m", c_double * 3),  # window: where the pointer wants the hand, device frame
+        ("buttons", c_int64),  # window
+        ("state", c_int64),  # window: STARTING, OPEN, CLOSED, FAILED
+        ("handle_m", c_double * 3),  # driver
+        ("target_m", c_double * 3),  # driver: the hand's target, after smoothing
+        ("force_N", c_double * 3),  # driver: on the hand
+        ("mode", c_int64),  # driver: codes.Safety, -1 without a server
+        ("fault", c_int64),  # driver: codes.Fault
+        ("leave", c_int64),  # driver: 1 asks the window to close
+    )
+
+
+STARTING, OPEN, CLOSED, FAILED = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, slots=True)
+class PadTerms:
+    """What the window needs to know once."""
+
+    model: str
+    workspace_radius_m: float
+    reach_m: float  # half the width of the window
+    max_force_N: float
+
+
+class PadProcess:
+    """Opens the window, and is its end in the driver.
+
+    Raises
+    ------
+    DeviceError : the window did not open.
+    """
+
+    def __init__(self, info: DeviceInfo, reach_m: float) -> None:
+        processes = multiprocessing.get_context("spawn")
+        self._shared: Any = sharedctypes.RawValue(Shared)
+        self._shared.mode = -1
+        terms = PadTerms(info.model, info.limits.workspace_radius_m, reach_m, info.limits.max_force_N)
+        self._process = processes.Process(
+            target=_run_pad, args=(self._shared, terms), name="pad", daemon=True
+        )
+        self._process.start()
+        give_up = time.monotonic() + START_S
+        while self._shared.state == STARTING and self._process.is_alive() and time.monotonic() < give_up:
+            time.sleep(0.01)
+        if self._shared.state != OPEN:
+            self.close()
+            raise DeviceError(
+                "mouse: the pad window did not open: check the display, or give option pointer=ENDPOINT."
+            )
+
+    def pointer(self) -> tuple[Vector, int] | None:
+        """Goal of the hand and buttons.  Raises Finished when the user closed the window."""
+        shared = self._shared
+        if shared.state != OPEN:
+            raise Finished("the pad window was closed.")
+        x, y, z = shared.goal_m
+        return (x, y, z), shared.buttons
+
+    def show(self, sample: DeviceSample, force_N: Vector) -> None:
+        """Hand over what the window draws; a memory copy."""
+        shared = self._shared
+        shared.handle_m[:] = sample.position_m
+        shared.force_N[:] = force_N
+        shared.target_m[:] = sample.target_m or (math.nan,) * 3
+
+    def notice(self, mode: int, fault: int) -> None:
+        """Hand over the server's mode."""
+        self._shared.mode, self._shared.fault = mode, fault
+
+    def close(self) -> None:
+        """Ask the window to close; end its process if it does not."""
+        self._shared.leave = 1
+        self._process.join(timeout=1.0)
+        if self._process.is_alive():
+            self._process.terminate()
+            self._process.join(timeout=1.0)
+
+
+def _run_pad(shared: Any, terms: PadTerms) -> None:
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    # pygame is imported here, in the window's process, and not in the driver's
+    from devices.pad import run_pad
+
+    run_pad(shared, terms)

@@ -1,0 +1,68 @@
+"""The bridge and a server in separate processes: stopped, killed, asked to end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from devices.base import ZERO
+from hapticsim.wire.messages import Bye, State
+from tests.test_bridge import SHARED_MACHINE_S, TIMEOUT_S, FakeServer, armed, eventually, running
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path) -> str:
+    return f"ipc://{tmp_path}/device.sock"
+
+
+@contextmanager
+def server_process(endpoint: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-u", "-m", "tests.test_bridge", endpoint]
+    root = Path(__file__).parents[1]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root)
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_stopped_or_killed_server_means_zero_within_10_ms(endpoint, how):
+    with server_process(endpoint) as process, running(endpoint) as run:
+        armed(run)
+        os.kill(process.pid, how)
+        struck = time.monotonic()
+        eventually(lambda: run.newest == ZERO, 1.0)
+        late = [t - struck for t, force in run.driver.writes if force != ZERO and t > struck]
+        assert max(late, default=0.0) <= TIMEOUT_S + SHARED_MACHINE_S
+        if how == signal.SIGSTOP:
+            os.kill(process.pid, signal.SIGCONT)
+            since = len(run.driver.writes)
+            time.sleep(0.3)
+            assert all(force == ZERO for _, force in run.driver.writes[since:])
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_the_program_cleanly_with_a_report(endpoint, how):
+    server = FakeServer(endpoint)
+    command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    eventually(lambda: server.count(State) > 50, 20.0)
+    process.send_signal(how)
+    _, said = process.communicate(timeout=5.0)
+    eventually(lambda: server.count(Bye) == 1)
+    server.end()
+    assert process.returncode == 0
+    assert "Traceback" not in said
+    assert "ticks, " in said.splitlines()[-1] and "round trip p50" in said.splitlines()[-1]
