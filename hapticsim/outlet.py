@@ -1,0 +1,127 @@
+"""The outlet thread: every row of the loop to the recorder, the newest to the observers."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hapticsim.codes import Event, Safety
+from hapticsim.kernels.pack import place_of
+from hapticsim.model.scene import Scene
+from hapticsim.published import Describer, fault_words
+from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.recording.writer import RecordingWriter
+from hapticsim.session import DeviceSession
+from hapticsim.teleop.look_ahead import LookAhead
+from hapticsim.wire.publisher import Publisher
+
+SCENE_EVERY_S, STATS_EVERY_S = 1.0, 0.25
+LOOK_EVERY_S = 1.0 / 30.0
+
+
+class Outlet:
+    """Take finished ticks out of a loop.
+
+    Parameters
+    ----------
+    session : of the device, or None; its target and limits are published.
+    look_ahead : ghost to publish, or None.
+    statistics : payload of topic ``stats``, asked for a few times a second.
+
+    Public attributes: ``state`` (newest payload of topic ``state``, None before the first), ``on_rows``
+    (called with every batch of rows, if set), ``extra`` (topic and payload to publish next, if set).
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        loop: RealTimeLoop,
+        describer: Describer,
+        publisher: Publisher,
+        recorder: RecordingWriter | None,
+        session: DeviceSession | None,
+        look_ahead: LookAhead | None,
+        statistics: Callable[[], dict[str, Any]],
+        say: Callable[[str], Any],
+    ) -> None:
+        self.state: dict[str, Any] | None = None
+        self.on_rows: Callable[[np.ndarray], None] | None = None
+        self.extra: tuple[str, dict[str, Any]] | None = None
+        self._scene, self._loop, self._describer, self._publisher = scene, loop, describer, publisher
+        self._recorder, self._session, self._look_ahead = recorder, session, look_ahead
+        self._statistics, self._say = statistics, say
+        self._tick_place = place_of(loop.state, "tick")
+        self._next_scene = self._next_stats = self._next_look = 0.0
+        self._failure_told = False
+
+    def run(self, stop: threading.Event) -> None:
+        """Publish and record until stopped, then once more for what is left."""
+        period = 1.0 / self._scene.publish_Hz
+        while True:
+            last = stop.is_set()
+            rows = self._loop.drain()
+            if len(rows):
+                self._take(rows)
+            extra, self.extra = self.extra, None
+            if extra:
+                self._publisher.offer(*extra)
+            self._take_events()
+            self._now_and_then()
+            if last:
+                return
+            stop.wait(period)
+
+    def _take(self, rows: np.ndarray) -> None:
+        if self.on_rows:
+            self.on_rows(rows)  # before the disk: commands to a remote cannot wait
+        if self._recorder:
+            self._recorder.append(rows)
+        target = self._session.target if self._session else None
+        self.state = self._describer.state(rows[-1], target)
+        self._publisher.offer("state", self.state)
+        if self._look_ahead:
+            self._look_ahead.measure(rows)
+            if time.monotonic() >= self._next_look:
+                self._next_look = time.monotonic() + LOOK_EVERY_S
+                self.extra = ("predicted", self._ghost(self._look_ahead, rows[-1]))
+
+    def _take_events(self) -> None:
+        for event in self._loop.drain_events():
+            payload = self._describer.event(*event)
+            self._publisher.offer("events", payload)
+            if self._recorder:
+                self._recorder.append_event(payload)
+            if event[1] == Event.SAFETY:
+                self._tell_safety(Safety(int(event[3])))
+
+    def _now_and_then(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_scene:
+            self._next_scene = now + SCENE_EVERY_S
+            s = self._session
+            limits = (s.force_limit_N, s.workspace_radius_m) if s else (0.0, 0.0)
+            self._publisher.offer("scene", self._describer.scene(*limits))
+        if now >= self._next_stats:
+            self._next_stats = now + STATS_EVERY_S
+            self._publisher.offer("stats", self._statistics())
+        if self._recorder and self._recorder.failure and not self._failure_told:
+            self._failure_told = True
+            self._say(f"recording stopped, haptics go on: {self._recorder.failure}")
+
+    def _ghost(self, look_ahead: LookAhead, row: np.ndarray) -> dict[str, Any]:
+        """Payload of topic ``predicted`` without a link: a moment ahead, the hand staying where it is."""
+        packed = self._loop.read_state()
+        tick = int(packed[self._tick_place])
+        prediction = look_ahead.predict(packed, tick, row)
+        return self._describer.predicted(prediction, packed, 0.0, look_ahead.error_m)
+
+    def _tell_safety(self, safety: Safety) -> None:
+        if safety == Safety.FAULT:
+            fault = self._loop.read_force()[2]
+            self._say(f"force is off: {fault_words(fault)}; engage again when it is safe.")
+        elif safety == Safety.ARMED:
+            self._say("force is on.")

@@ -1,0 +1,194 @@
+"""What a run tells its observers: the payloads of the topics, from rows of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from hapticsim.assembly import Assembly
+from hapticsim.codes import Event, Fault, Safety
+from hapticsim.kernels.entry import locate_kernel
+from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.model.rotation import quaternion_of
+from hapticsim.model.tree import WORLD
+from hapticsim.teleop.predictor import Prediction
+
+
+class Describer:
+    """Turns rows of an assembly into payloads (plain lists and numbers; keys in docs/protocol.md).
+
+    Use it from one thread: it has scratch of its own.
+    """
+
+    def __init__(self, assembly: Assembly, role: str = "server") -> None:
+        self.assembly, self.role = assembly, role
+        eq = assembly.equations
+        self._nq, self._nu, self._nk = eq.nq, eq.nu, len(assembly.candidates)
+        self._poses = np.zeros((len(eq.model.bodies), 12))
+        self._energy = np.zeros(2)
+        self._state, self._input = assembly.new_state(), assembly.new_input()
+        self._output, self._workspace = assembly.new_output(), assembly.new_workspace()
+        self._locate = locate_kernel()
+        self.bodies(assembly.scene.q0)
+        eq.kernels.energy(self._state.q, self._state.u, self._energy)
+
+    def scene(self, force_limit_N: float, workspace_radius_m: float) -> dict[str, Any]:
+        """Payload of topic ``scene``: what does not change."""
+        scene = self.assembly.scene
+        index = {b.name: i for i, b in enumerate(scene.model.bodies)}
+        index[WORLD] = -1
+        handle = scene.handle
+        return {
+            "name": scene.name,
+            "role": self.role,
+            "bodies": list(scene.model.body_names),
+            "links": [[index[j.parent], index[j.child]] for j in scene.model.joints],
+            "shapes": [
+                {
+                    "name": s.name,
+                    "body": index[s.body],
+                    "kind": s.kind,
+                    "size": [float(x) for x in s.size],
+                    "pose": [*s.X_BS.translation.tolist(), *quaternion_of(s.X_BS.rotation).tolist()],
+                    "color": list(s.color),
+                }
+                for s in scene.shapes
+            ],
+            "mapping": {
+                "origin": self.origin.tolist(),
+                "rotation": np.asarray(scene.mapping.rotation_WD, float).ravel().tolist(),
+                "motion_scale": scene.mapping.motion_scale,
+                "force_scale": scene.mapping.force_scale,
+            },
+            "handle": {"body": index[handle.body], "point": list(map(float, handle.point_B))}
+            if handle
+            else None,
+            "limits": {"force_N": force_limit_N, "workspace_radius_m": workspace_radius_m},
+            "rate_Hz": scene.rate_Hz,
+        }
+
+    @property
+    def origin(self) -> np.ndarray:
+        """(3,) [m] world point of the device's centre at the start."""
+        return self._state.origin_W
+
+    def bodies(self, q: np.ndarray) -> list[float]:
+        """Position and quaternion (w, x, y, z) of every body, flat."""
+        self.assembly.equations.kernels.poses(np.ascontiguousarray(q), self._poses)
+        flat: list[float] = []
+        for row in self._poses:
+            flat += row[9:].tolist()
+            flat += quaternion_of(row[:9].reshape(3, 3)).tolist()
+        return flat
+
+    def state(self, row: np.ndarray, target: Any = None, connected: bool | None = None) -> dict[str, Any]:
+        """Payload of topic ``state`` for one row."""
+        nq, nu, nk = self._nq, self._nu, self._nk
+        q, u = row[WIDTH : WIDTH + nq], row[WIDTH + nq : WIDTH + nq + nu]
+        force = row[WIDTH + nq + nu + nk :]
+        self._state.q[:], self._state.u[:] = q, u
+        self.assembly.equations.kernels.energy(self._state.q, self._state.u, self._energy)
+        contacts = []
+        if np.any(force > 0.0):
+            self._locate(self.assembly.plan, self._state, self._input, self._output, self._workspace)
+            for k in np.flatnonzero(force > 0.0):
+                c = self.assembly.candidates[k]
+                contacts.append(
+                    {
+                        "a": c.a,
+                        "b": c.b,
+                        "point": self._output.point_W[k].tolist(),
+                        "normal": self._output.normal_W[k].tolist(),
+                        "force_N": float(force[k]),
+                        "gap_m": float(row[WIDTH + nq + nu + k]),
+                    }
+                )
+        three = {name: row[PLACE[name] : PLACE[name] + 3].tolist() for name in _VECTORS}
+        if connected is None:
+            connected = bool(row[PLACE["device_present"]] and row[PLACE["device_age_s"]] < 0.1)
+        return {
+            "tick": int(row[1]),
+            "time_s": float(row[0]),
+            "mode": int(row[PLACE["safety"]]),
+            "fault": int(row[PLACE["fault"]]),
+            "q": q.tolist(),
+            "u": u.tolist(),
+            "bodies": self.bodies(self._state.q),
+            "contacts": contacts,
+            "device": {
+                "connected": connected,
+                "position": three["device_x_m"],
+                "target": list(target) if target is not None else None,
+                "force_N": three["hand_force_x_N"],
+            },
+            "coupler": {
+                "anchor_W": three["anchor_x_m"],
+                "handle_W": three["handle_x_m"],
+                "force_W": three["coupler_x_N"],
+            },
+            "energy_J": self._energy.tolist(),
+        }
+
+    def predicted(
+        self, prediction: Prediction, packed: np.ndarray, age_s: float, error_m: float, error_q: float = 0.0
+    ) -> dict[str, Any]:
+        """Payload of topic ``predicted``; ``packed`` is the state the prediction started from."""
+        tick_s = self.assembly.scene.tick_s
+        return {
+            "time_s": prediction.tick * tick_s,
+            "age_s": age_s,
+            "error_m": error_m,
+            "error_q": error_q,
+            "q": prediction.q.tolist(),
+            "u": prediction.u.tolist(),
+            "bodies": self.bodies(prediction.q),
+            "path": prediction.path.tolist(),
+            "confirmed": {
+                "time_s": prediction.telemetry_tick * tick_s,
+                "bodies": self.bodies(packed[: self._nq]),
+            },
+        }
+
+    def event(self, tick: int, kind: Event, contact: int, value: float, at_s: float) -> dict[str, Any]:
+        """Payload of topic ``events``."""
+        return {
+            "tick": tick,
+            "time_s": tick * self.assembly.scene.tick_s + at_s,
+            "kind": kind.name.lower(),
+            "text": self._sentence(kind, contact, value),
+            "value": value,
+        }
+
+    def _sentence(self, kind: Event, contact: int, value: float) -> str:
+        pair = ""
+        if contact >= 0:
+            c = self.assembly.candidates[contact]
+            pair = f"{c.a} on {c.b}"
+        if kind == Event.TOUCH:
+            return f"{pair} touched, {value * 1e3:.3g} mJ lost"
+        if kind == Event.LEAVE:
+            return f"{pair} left: its force turned tensile"
+        if kind == Event.SELECT:
+            return f"independent speeds chosen again, cond(A_D) = {value:.3g}"
+        if kind == Event.OVERFLOW:
+            return f"{int(value)} events in one tick: the rest is captured at the next"
+        if kind == Event.SAFETY:
+            return f"force output is {Safety(int(value)).name.lower()}"
+        return "the tick was not finite: state taken back, force off"
+
+
+_VECTORS = ("device_x_m", "hand_force_x_N", "anchor_x_m", "handle_x_m", "coupler_x_N")
+
+FAULT_WORDS = {
+    Fault.DEVICE_SILENT: "the device fell silent",
+    Fault.NOT_FINITE: "the simulation became NaN or infinite",
+    Fault.DEVICE_SPEED: "the device moved faster than allowed",
+    Fault.STOPPED: "the device asked for zero force",
+    Fault.STRETCH: "the coupler would start stretched: move the device to the handle",
+}
+
+
+def fault_words(fault: Fault) -> str:
+    """Why there is no force, in words."""
+    return ", ".join(words for bit, words in FAULT_WORDS.items() if bit in fault) or "no fault"

@@ -1,0 +1,64 @@
+"""The monotonic clock and absolute sleep, for compiled code; priority and locked memory, for the thread that
+runs it.
+
+``time.monotonic_ns`` in Python reads the same clock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+
+from numba import njit, types
+
+CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
+SECOND = 1_000_000_000  # [ns]
+MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4
+
+_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.voidptr))
+_nanosleep = types.ExternalFunction(
+    "clock_nanosleep", types.int32(types.int32, types.int32, types.voidptr, types.voidptr)
+)
+
+
+@njit(nogil=True)
+def now_ns(timespec):
+    """Monotonic time [ns]; timespec (2,) int64 is scratch."""
+    _gettime(CLOCK_MONOTONIC, timespec.ctypes)
+    return timespec[0] * SECOND + timespec[1]
+
+
+@njit(nogil=True)
+def sleep_until(deadline_ns, timespec, rest):
+    """Sleep to an absolute monotonic time; a signal may end it early."""
+    timespec[0] = deadline_ns // SECOND
+    timespec[1] = deadline_ns % SECOND
+    _nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, timespec.ctypes, rest.ctypes)
+
+
+def request_priority(priority: int) -> str:
+    """Ask for SCHED_FIFO on the calling thread; return in words what was given and, if not, what to do."""
+    if not hasattr(os, "sched_setscheduler"):
+        return "normal priority (this system has no SCHED_FIFO)"
+    try:
+        os.sched_setscheduler(threading.get_native_id(), os.SCHED_FIFO, os.sched_param(priority))
+    except (PermissionError, OSError):
+        return "normal priority (SCHED_FIFO not permitted: see 'hapticsim doctor')"
+    return f"SCHED_FIFO {priority}"
+
+
+def lock_memory() -> str:
+    """Keep every page that has been touched in memory; return in words what was given.
+
+    Pages are locked as they are touched: locking all that is mapped, too, makes a server with 210 MB in use
+    hold 580 MB (most of it parts of libraries that never run).  Kernels before Linux 4.4 know only that.
+    """
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        for flags in (MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT, MCL_CURRENT | MCL_FUTURE):
+            if libc.mlockall(flags) == 0:
+                return "memory locked"
+    except (OSError, AttributeError):
+        pass
+    return "memory not locked (not permitted: raise the memlock limit)"

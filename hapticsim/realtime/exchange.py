@@ -1,0 +1,179 @@
+"""What the loop shares with other threads, and the compiled code that reads and writes it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from hapticsim.kernels.arrays import State
+from hapticsim.kernels.block import Block, Int, IntVector, Matrix, Vector
+from hapticsim.kernels.pack import pack_state, state_size
+from hapticsim.kernels.row import fill_row
+from hapticsim.realtime.atomics import fence, load_acquire, store_release
+from hapticsim.realtime.slots import claim_row, publish_row, read_slot
+from hapticsim.realtime.stats import BINS
+
+RING_ROWS = 4096  # about 4 s at 1 kHz before the recorder loses rows
+EVENT_ROWS = 1024
+SCHEDULE_ROWS = 8192  # ticks ahead for which a command may wait
+
+# Device slot and schedule: position 3, velocity 3, stamp [s] (in the schedule: age), present, arm requests,
+# disarm requests, coupler stiffness, damping and force limit, stamp of the sender.
+DEVICE = 14
+SENDER = 13
+FORCE = 8  # slot: force 3, safety, fault, tick, stamp [s], stamp of the sample it answers
+
+
+class Exchange(Block):
+    """What the loop shares with other threads; who writes each is said."""
+
+    period_ns: Int
+    early_ns: Int
+    scheduled: Int  # 1: inputs come from the schedule by tick, 0: newest of the device slot
+    control: IntVector  # (4,) int: stop (others), running (loop), adopt request and answer, starved (loop)
+    device_count: IntVector  # (1,) int, device slot (wire thread)
+    device_slot: Vector  # (DEVICE,)
+    force_count: IntVector  # (1,) int, force slot (loop)
+    force_slot: Vector  # (FORCE,)
+    schedule_tick: IntVector  # (SCHEDULE_ROWS,) int, tick for which the row holds a command (link thread)
+    schedule: Matrix  # (SCHEDULE_ROWS, DEVICE)
+    ring_places: IntVector  # (3,) int: head (loop), tail (outlet), dropped (loop)
+    ring: Matrix  # (RING_ROWS, columns) one row per tick (loop)
+    event_places: IntVector  # (3,) int
+    event_ring: Matrix  # (EVENT_ROWS, 5) tick, codes.Event, contact, value, time in tick [s]
+    lateness: IntVector  # (BINS,) int (loop)
+    execution: IntVector  # (BINS,) int (loop)
+    largest: IntVector  # (4,) int: largest lateness and execution [ns], missed ticks, ticks taken (loop)
+    timespec: IntVector  # (2,) int, scratch
+    rest: IntVector  # (2,) int, scratch
+    sample: Vector  # (DEVICE,) scratch
+    state_count: IntVector  # (1,) int, state slot: the packed state after the newest tick (loop)
+    state_slot: Vector  # (state_size,)
+
+
+@njit(nogil=True)
+def adopt(source, target):
+    """Take over coordinates, speeds and contacts of another state; time and safety stay."""
+    for i in range(target.q.size):
+        target.q[i] = source.q[i]
+    for i in range(target.u.size):
+        target.u[i] = source.u[i]
+        target.order[i] = source.order[i]
+    for i in range(target.active.size):
+        target.active[i] = source.active[i]
+    for i in range(target.combine.shape[0]):
+        for j in range(target.combine.shape[1]):
+            target.combine[i, j] = source.combine[i, j]
+    target.rank[0] = source.rank[0]
+    target.volume[0] = source.volume[0]
+
+
+@njit(nogil=True)
+def sample_input(state, inp, io, now):
+    """Newest device sample, or the command scheduled for this tick; its age by the monotonic clock."""
+    d = inp.device
+    if io.scheduled == 1:
+        i = state.tick[0] % io.schedule_tick.size
+        if load_acquire(io.schedule_tick, i) == state.tick[0]:
+            for j in range(io.sample.size):
+                io.sample[j] = io.schedule[i, j]
+            age = io.sample[6]
+        else:
+            io.control[3] += 1
+            age = d[6] + 1e-9 * io.period_ns
+    else:
+        read_slot(io.device_count, io.device_slot, io.sample)
+        age = 1e-9 * now - io.sample[6]
+    for j in range(6):
+        d[j] = io.sample[j]
+    d[6] = max(age, 0.0)
+    d[7] = io.sample[7]
+    inp.requests[0] = int(io.sample[8])
+    inp.requests[1] = int(io.sample[9])
+    for j in range(3):
+        inp.coupler[j] = io.sample[10 + j]
+
+
+@njit(nogil=True)
+def write_force(state, out, io, tick, now):
+    """Publish the force on the hand."""
+    count, slot = io.force_count, io.force_slot
+    store_release(count, 0, count[0] + 1)
+    fence()
+    for i in range(3):
+        slot[i] = out.hand_force_D[i]
+    slot[3] = state.safety[0]
+    slot[4] = state.safety[1]
+    slot[5] = tick
+    slot[6] = 1e-9 * now
+    slot[7] = io.sample[SENDER]
+    store_release(count, 0, count[0] + 1)
+
+
+@njit(nogil=True)
+def write_state(state, io):
+    """Publish the packed state."""
+    count = io.state_count
+    store_release(count, 0, count[0] + 1)
+    fence()
+    pack_state(state, io.state_slot)
+    store_release(count, 0, count[0] + 1)
+
+
+@njit(nogil=True)
+def write_row(state, inp, out, io, time_s, tick, late_ns, execution_ns):
+    """One row for recorder and publisher."""
+    i = claim_row(io.ring_places, io.ring.shape[0])
+    if i < 0:
+        return
+    fill_row(state, inp, out, io.ring[i], time_s, tick, late_ns, execution_ns)
+    publish_row(io.ring_places)
+
+
+@njit(nogil=True)
+def write_events(out, io, tick):
+    for n in range(min(out.counts[0], out.events.shape[0])):
+        i = claim_row(io.event_places, io.event_ring.shape[0])
+        if i < 0:
+            return
+        io.event_ring[i, 0] = tick
+        for j in range(4):
+            io.event_ring[i, 1 + j] = out.events[n, j]
+        publish_row(io.event_places)
+
+
+@njit(nogil=True)
+def schedule_command(io, tick, values):
+    i = tick % io.schedule_tick.size
+    store_release(io.schedule_tick, i, -1)
+    for j in range(values.size):
+        io.schedule[i, j] = values[j]
+    store_release(io.schedule_tick, i, tick)
+
+
+def allocate_exchange(period_ns: int, early_ns: int, scheduled: bool, columns: int, state: State) -> Exchange:
+    """An exchange at rest, with rings of rows of so many columns."""
+    return Exchange(
+        period_ns=period_ns,
+        early_ns=early_ns,
+        scheduled=int(scheduled),
+        control=np.zeros(4, np.int64),
+        device_count=np.zeros(1, np.int64),
+        device_slot=np.zeros(DEVICE),
+        force_count=np.zeros(1, np.int64),
+        force_slot=np.zeros(FORCE),
+        schedule_tick=np.full(SCHEDULE_ROWS, -1, np.int64),
+        schedule=np.zeros((SCHEDULE_ROWS, DEVICE)),
+        ring_places=np.zeros(3, np.int64),
+        ring=np.zeros((RING_ROWS, columns)),
+        event_places=np.zeros(3, np.int64),
+        event_ring=np.zeros((EVENT_ROWS, 5)),
+        lateness=np.zeros(BINS, np.int64),
+        execution=np.zeros(BINS, np.int64),
+        largest=np.zeros(4, np.int64),
+        timespec=np.zeros(2, np.int64),
+        rest=np.zeros(2, np.int64),
+        sample=np.zeros(DEVICE),
+        state_count=np.zeros(1, np.int64),
+        state_slot=np.zeros(state_size(state)),
+    )

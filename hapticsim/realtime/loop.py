@@ -1,0 +1,266 @@
+"""The tick against the clock: one compiled call from start to stop, on a thread of its own.
+
+Per tick: sleep to shortly before the deadline, spin to it, read the device slot, step, write the force slot,
+record. It holds no GIL, takes no lock and allocates nothing.  A tick that ends after the next deadline skips
+what was missed and counts it; it never catches up in a burst.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import int64, njit, types
+
+from hapticsim.assembly import Assembly
+from hapticsim.codes import Event, Fault, Safety
+from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.entry import compile_cached, step_address, step_at
+from hapticsim.kernels.row import row_columns
+from hapticsim.realtime.atomics import load_acquire, store_release
+from hapticsim.realtime.clock import lock_memory, now_ns, request_priority, sleep_until
+from hapticsim.realtime.exchange import (
+    DEVICE,
+    EVENT_ROWS,
+    FORCE,
+    RING_ROWS,
+    SENDER,
+    Exchange,
+    adopt,
+    allocate_exchange,
+    sample_input,
+    schedule_command,
+    write_events,
+    write_force,
+    write_row,
+    write_state,
+)
+from hapticsim.realtime.slots import drain, read_slot, write_slot
+from hapticsim.realtime.stats import count_duration, percentiles_us
+
+PRIORITY = 80
+EARLY_NS = 60_000  # wake this long before the deadline and spin
+
+
+def _loop(step, plan, state, inp, out, ws, pending, io):
+    """Take ticks until asked to stop (see the module)."""
+    take = step_at(step)
+    start = now_ns(io.timespec) + io.period_ns
+    deadline = start
+    store_release(io.control, 1, 1)
+    while load_acquire(io.control, 0) == 0:
+        now = now_ns(io.timespec)
+        while now < deadline:
+            if deadline - now > io.early_ns:
+                sleep_until(deadline - io.early_ns, io.timespec, io.rest)
+            now = now_ns(io.timespec)
+        late = now - deadline
+
+        if load_acquire(io.control, 2) == 1:
+            adopt(pending, state)
+            store_release(io.control, 2, 2)
+        sample_input(state, inp, io, now)
+        tick = state.tick[0]
+        take(plan, state, inp, out, ws)
+        write_force(state, out, io, tick, now)
+        write_state(state, io)
+        finished = now_ns(io.timespec)
+        write_row(state, inp, out, io, tick * plan.tick_s, tick, late, finished - now)
+        write_events(out, io, tick)
+
+        finished = now_ns(io.timespec)
+        count_duration(io.lateness, io.largest, 0, late)
+        count_duration(io.execution, io.largest, 1, finished - now)
+        io.largest[3] += 1
+        deadline += io.period_ns
+        if finished > deadline:
+            skipped = (finished - deadline) // io.period_ns + 1
+            io.largest[2] += skipped
+            deadline += skipped * io.period_ns
+    store_release(io.control, 1, 2)
+
+
+LOOP = types.void(
+    int64, Plan._type, State._type, Input._type, Output._type, Workspace._type, State._type, Exchange._type
+)
+
+
+class RealTimeLoop:
+    """Run an assembly against the clock, on one thread that never holds the GIL.
+
+    Parameters
+    ----------
+    assembly : what to step.
+    scheduled : take inputs from the schedule by tick (a remote site) instead of the newest device sample.
+    progress : called with a line when something has to be compiled.
+
+    Everything public may be called from any one thread while the loop runs; ``write_device`` from one thread
+    only.
+    """
+
+    def __init__(
+        self, assembly: Assembly, scheduled: bool = False, progress: Callable[[str], Any] | None = None
+    ) -> None:
+        self.assembly = assembly
+        self.state = assembly.new_state()
+        self._input, self._output = assembly.new_input(), assembly.new_output()
+        self._workspace, self._pending = assembly.new_workspace(), self.state.copy()
+        eq = assembly.equations
+        self.columns = row_columns(eq.nq, eq.nu, assembly.contact_names)
+        width = len(self.columns)
+        period = round(1e9 / assembly.scene.rate_Hz)
+        self._io = allocate_exchange(period, min(EARLY_NS, period // 4), scheduled, width, self.state)
+        self._step = step_address(progress)
+        self._kernel = compile_cached(_loop, LOOP, progress)
+        self._thread: threading.Thread | None = None
+        self._rows = np.zeros((RING_ROWS, width))
+        self._events = np.zeros((EVENT_ROWS, 5))
+        self._device = np.zeros(DEVICE)
+        self._force = np.zeros(FORCE)
+        self.scheduling = "not started"
+        warm_up(self)
+
+    # -- life ------------------------------------------------------------------------------------------------
+
+    def start(self, realtime_priority: bool = True) -> None:
+        """Start ticking; returns when the first deadline is set."""
+        ready = threading.Event()
+
+        def body() -> None:
+            self.scheduling = (
+                request_priority(PRIORITY) if realtime_priority else "normal priority (as asked)"
+            )
+            ready.set()
+            self._kernel(
+                self._step, self.assembly.plan, self.state, self._input, self._output, self._workspace,
+                self._pending, self._io,
+            )  # fmt: skip
+
+        if realtime_priority:
+            self.scheduling = lock_memory()
+            for _, array in self._io.items():
+                if isinstance(array, np.ndarray):
+                    array += 0  # every page touched, hence locked, before the clock matters
+        gc.collect()
+        gc.freeze()
+        self._thread = threading.Thread(target=body, name="hapticsim-loop", daemon=True)
+        locked = self.scheduling
+        self._thread.start()
+        ready.wait(5.0)
+        self.scheduling = f"{self.scheduling}, {locked}" if realtime_priority else self.scheduling
+
+    def stop(self) -> None:
+        """Stop after the present tick."""
+        self._io.control[0] = 1
+        if self._thread is not None:
+            self._thread.join(2.0)
+
+    @property
+    def running(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    # -- in --------------------------------------------------------------------------------------------------
+
+    def write_device(
+        self,
+        position: Any,
+        velocity: Any,
+        stamp_ns: int,
+        present: bool,
+        arms: int,
+        disarms: int,
+        sender: float,
+    ) -> None:
+        """Newest device sample: (3,) [m], (3,) [m/s] in device axes, and when it was taken."""
+        d = self._device
+        d[0:3], d[3:6] = position, velocity
+        d[6], d[7], d[8], d[9], d[SENDER] = 1e-9 * stamp_ns, float(present), arms, disarms, sender
+        write_slot(self._io.device_count, self._io.device_slot, d)
+
+    def write_gains(self, gains: np.ndarray) -> None:
+        """(3,) coupler stiffness [N/m], damping [N s/m], force limit on the hand [N]."""
+        self._device[10:13] = gains
+        write_slot(self._io.device_count, self._io.device_slot, self._device)
+
+    def schedule(self, tick: int, values: np.ndarray) -> None:
+        """Command (DEVICE,) for a tick to come."""
+        schedule_command(self._io, tick, values)
+
+    def adopt(self, state: State, timeout_s: float = 0.1) -> bool:
+        """Have the loop take over coordinates, speeds and contacts at its next tick; False if not."""
+        self._pending.take(state)
+        _store(self._io.control, 2, 1)
+        end = time.monotonic() + timeout_s
+        while time.monotonic() < end:
+            if _load(self._io.control, 2) == 2:
+                return True
+            time.sleep(0.0002)
+        _store(self._io.control, 2, 0)
+        return False
+
+    # -- out -------------------------------------------------------------------------------------------------
+
+    def read_force(self) -> tuple[np.ndarray, Safety, Fault, int, float, float]:
+        """Force on the hand (3,) [N], safety, fault, tick, its stamp [s], stamp of the sample."""
+        f = self._force
+        read_slot(self._io.force_count, self._io.force_slot, f)
+        return f[:3], Safety(int(f[3])), Fault(int(f[4])), int(f[5]), float(f[6]), float(f[7])
+
+    def read_state(self) -> np.ndarray:
+        """Packed state (kernels/pack.py) after the newest tick; a copy."""
+        row = np.empty(self._io.state_slot.size)
+        read_slot(self._io.state_count, self._io.state_slot, row)
+        return row
+
+    def drain(self) -> np.ndarray:
+        """Rows (n, columns) since the last call, oldest first; a view that the next call overwrites."""
+        return self._rows[: drain(self._io.ring_places, self._io.ring, self._rows)]
+
+    def drain_events(self) -> list[tuple[int, Event, int, float, float]]:
+        """Events since the last call: tick, kind, contact, value, time in the tick [s]."""
+        n = drain(self._io.event_places, self._io.event_ring, self._events)
+        return [(int(t), Event(int(k)), int(c), float(v), float(s)) for t, k, c, v, s in self._events[:n]]
+
+    def statistics(self) -> dict[str, Any]:
+        """Ticks, missed ticks, lateness and execution percentiles [us], rows the outlet lost."""
+        io = self._io
+        return {
+            "ticks": int(io.largest[3]),
+            "missed": int(io.largest[2]),
+            "lateness_us": percentiles_us(io.lateness, int(io.largest[0])),
+            "execution_us": percentiles_us(io.execution, int(io.largest[1])),
+            "rows_lost": int(io.ring_places[2]),
+            "starved": int(io.control[3]),
+            "scheduling": self.scheduling,
+        }
+
+    def reset_statistics(self) -> None:
+        """Start the histograms anew (a count may slip through while the loop writes)."""
+        self._io.lateness[:] = 0
+        self._io.execution[:] = 0
+        self._io.largest[:] = 0
+
+
+@njit(nogil=True)
+def _load(array, i):
+    return load_acquire(array, i)
+
+
+@njit(nogil=True)
+def _store(array, i, value):
+    store_release(array, i, value)
+
+
+def warm_up(loop: RealTimeLoop) -> None:
+    """Compile every small hand-over function before the clock matters."""
+    loop.write_device((0, 0, 0), (0, 0, 0), 0, False, 0, 0, 0.0)
+    loop.read_force()
+    loop.read_state()
+    loop.schedule(-1, np.zeros(DEVICE))
+    loop.drain()
+    loop.drain_events()
+    _store(loop._io.control, 2, _load(loop._io.control, 2))

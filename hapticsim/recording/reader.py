@@ -1,0 +1,148 @@
+"""Reading a recording, also one whose writer was killed."""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from mcap.exceptions import McapError
+from mcap.records import Attachment, Channel, Footer, Header, McapRecord, Message, Metadata
+from mcap.stream_reader import StreamReader
+from zstandard import ZstdError
+
+from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.recording.writer import CONFIG_NAME, EVENTS, PROFILE, ROW_ENCODING, ROWS, RUN_METADATA
+
+_MAGIC = b"\x89MCAP0\r\n"
+_RECORD_BYTES = 1 << 28  # a longer record is a damaged length
+# what the MCAP reader raises on bytes that are not, or no longer, a recording
+_DAMAGE = (McapError, ZstdError, struct.error, ValueError, TypeError, KeyError, OverflowError, MemoryError)
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """What a file held."""
+
+    path: Path
+    columns: tuple[str, ...]
+    data: np.ndarray  # float64 (n, columns), oldest row first
+    config_text: str
+    metadata: dict[str, str]
+    events: list[dict[str, object]]
+    complete: bool  # the writer closed it and nothing is damaged
+    note: str  # one sentence if it is not complete, else empty
+
+    def column(self, name: str) -> np.ndarray:
+        """Return one column, float64 (n,).
+
+        Raises
+        ------
+        ConfigError : there is no such column.
+        """
+        if name not in self.columns:
+            near, names = nearest(name, self.columns), listed(self.columns)
+            raise ConfigError(self.path, "columns", f"have no {name!r}{near}: use one of {names}.")
+        return self.data[:, self.columns.index(name)]
+
+
+@dataclass
+class _Found:
+    """What has been read so far."""
+
+    columns: tuple[str, ...] = ()
+    topics: dict[int, str] = field(default_factory=dict)
+    batches: list[np.ndarray] = field(default_factory=list)
+    config_text: str = ""
+    metadata: dict[str, str] = field(default_factory=dict)
+    events: list[dict[str, object]] = field(default_factory=list)
+    sequence: int = 0  # of the newest message; the writer counts them from 1
+    closed: bool = False
+
+
+def read_recording(path: Path | str) -> Recording:
+    """Read a recording as far as it is whole.
+
+    A truncated or damaged file gives the rows before the damage, ``complete`` False and a ``note``.
+
+    Raises
+    ------
+    ConfigError : no such file, not a recording of hapticsim, or damaged before the columns were named.
+    """
+    path = Path(path)
+    found = _Found()
+    try:
+        damaged = _read_into(found, path)
+    except OSError as error:
+        why = f"cannot be read ({error.strerror}): give the path of a recording."
+        raise ConfigError(path, "", why) from error
+    if not found.columns:
+        raise ConfigError(
+            path, "", "ends before its columns are named: give another file, nothing is left here."
+        )
+    data = np.concatenate(found.batches) if found.batches else np.empty((0, len(found.columns)))
+    complete = found.closed and not damaged
+    return Recording(
+        path=path,
+        columns=found.columns,
+        data=data,
+        config_text=found.config_text,
+        metadata=found.metadata,
+        events=found.events,
+        complete=complete,
+        note="" if complete else _note(path, data),
+    )
+
+
+def _read_into(found: _Found, path: Path) -> bool:
+    """Read record by record; return whether damage ended it."""
+    with path.open("rb") as file:
+        if file.read(len(_MAGIC)) != _MAGIC:
+            raise ConfigError(path, "", "is not an MCAP recording: give a file that hapticsim recorded.")
+        file.seek(0)
+        reader = StreamReader(file, validate_crcs=True, record_size_limit=_RECORD_BYTES)
+        try:
+            for record in _ours(path, reader.records):
+                _take(record, found)
+        except _DAMAGE:
+            return True
+    return False
+
+
+def _ours(path: Path, records: Iterator[McapRecord]) -> Iterator[McapRecord]:
+    """Pass the records on if the first one says that the file is ours."""
+    for index, record in enumerate(records):
+        if index == 0 and not (isinstance(record, Header) and record.profile == PROFILE):
+            raise ConfigError(
+                path, "", "is an MCAP file of another program: give one that hapticsim recorded."
+            )
+        yield record
+
+
+def _take(record: McapRecord, found: _Found) -> None:
+    if isinstance(record, Channel):
+        found.topics[record.id] = record.topic
+    elif isinstance(record, Message):
+        found.sequence += 1
+        if record.sequence != found.sequence:  # damage can turn a chunk into a record that readers skip
+            raise ValueError("a message is missing")
+        if found.topics.get(record.channel_id) == ROWS:
+            found.batches.append(np.frombuffer(record.data, dtype="<f8").reshape(-1, len(found.columns)))
+        elif found.topics.get(record.channel_id) == EVENTS:
+            found.events.append(json.loads(record.data))
+    elif isinstance(record, Attachment) and record.name == CONFIG_NAME:
+        found.config_text = record.data.decode()
+    elif isinstance(record, Metadata) and record.name == RUN_METADATA:
+        found.metadata = dict(record.metadata)
+    elif isinstance(record, Metadata) and record.name == ROWS and record.metadata["encoding"] == ROW_ENCODING:
+        found.columns = tuple(str(name) for name in json.loads(record.metadata["columns"]))
+    elif isinstance(record, Footer):
+        found.closed = True
+
+
+def _note(path: Path, data: np.ndarray) -> str:
+    until = f", until {data[-1, 0]:.3f} s," if len(data) else ""
+    return f"{path}: was not closed or is damaged: the {len(data)} rows before that{until} are used."

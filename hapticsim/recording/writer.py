@@ -1,0 +1,201 @@
+"""Writing a recording while a simulation runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from mcap.writer import CompressionType, Writer
+
+from hapticsim.errors import ConfigError
+
+PROFILE = "hapticsim"
+ROWS, EVENTS = "rows", "events"
+ROW_ENCODING = "float64-little-endian"
+CONFIG_NAME = "config.yaml"
+RUN_METADATA = "run"
+_BATCH_s = 0.5  # of wall time: what a killed process loses, with a margin on one second
+_BATCH_BYTES = 1 << 20
+
+
+class RecordingWriter:
+    """Writes rows and events to a new MCAP file.
+
+    After construction nothing is raised for trouble with the file: a full disk sets ``failure``, and all that
+    comes later is dropped and counted, because the simulation must go on.  What reached the file stays
+    readable, also when the process is killed; waiting in memory are at most the rows of the last half second,
+    or 1 MiB.
+
+    Parameters
+    ----------
+    path : the file to make.
+    columns : name of each column, unit included; column 0 is the time [s].
+    config_text : the configuration, stored as it is.
+    metadata : anything else worth knowing about the run, text by name.
+    overwrite : replace a file that exists; otherwise it is refused.
+
+    Public attributes: ``failure`` (one sentence, empty while all is well), ``written_rows`` (in the file),
+    ``dropped_rows``, ``dropped_events``.
+
+    Raises
+    ------
+    ConfigError : the file cannot be made, exists already, or a column name is missing or given twice.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        columns: Sequence[str],
+        config_text: str = "",
+        metadata: Mapping[str, str] | None = None,
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        self.path, self.columns = Path(path), tuple(columns)
+        self.failure = ""
+        self.written_rows = self.dropped_rows = self.dropped_events = 0
+        if not self.columns or len(set(self.columns)) != len(self.columns):
+            raise ConfigError(
+                path, "columns", f"= {list(self.columns)} is not usable: name each column once."
+            )
+        self._waiting: list[np.ndarray] = []
+        self._waiting_bytes = 0
+        self._written_at_s = time.monotonic()
+        self._time_ns = 0  # log time of the newest row
+        self._sequence = 0
+        self._file = _create(self.path, overwrite)
+        # the smallest chunk: each message becomes one, so that a batch is whole in the file or not there
+        self._writer = Writer(self._file, chunk_size=1, compression=CompressionType.ZSTD)
+        try:
+            self._begin(config_text, dict(metadata or {}))
+        except OSError as error:
+            self._fail(error)
+
+    def append(self, rows: np.ndarray) -> None:
+        """Record a batch of rows, float64 (n, columns), oldest first; the array may be reused afterwards.
+
+        Raises
+        ------
+        ConfigError : the array has another shape, a defect of the caller.
+        """
+        rows = np.array(rows, dtype="<f8")
+        if rows.ndim != 2 or rows.shape[1] != len(self.columns):
+            shape = f"(n, {len(self.columns)})"
+            raise ConfigError(self.path, "rows", f"have shape {rows.shape}: give an array of shape {shape}.")
+        if self.failure:
+            self.dropped_rows += len(rows)
+        elif len(rows):
+            self._waiting.append(rows)
+            self._waiting_bytes += rows.nbytes
+            if self._waiting_bytes >= _BATCH_BYTES or time.monotonic() - self._written_at_s >= _BATCH_s:
+                self._write_rows()
+
+    def append_event(self, event: Mapping[str, object]) -> None:
+        """Record one event, a map of plain values, at once; a key ``time_s`` places it in time."""
+        moment = event.get("time_s")
+        log_time = self._time_ns
+        if isinstance(moment, int | float):
+            log_time = _nanoseconds(moment, log_time)
+        data = json.dumps(dict(event), default=str).encode()
+        if self.failure or not self._write(self._event_channel, log_time, data):
+            self.dropped_events += 1
+
+    def close(self) -> None:
+        """Write what waits and the index, and close the file; safe to call twice."""
+        if self._file.closed:
+            return
+        self._write_rows()
+        if self.failure:
+            return
+        try:
+            self._writer.finish()
+            self._file.close()
+        except OSError as error:
+            self._fail(error)
+
+    def __enter__(self) -> RecordingWriter:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------------------ inside
+
+    def _begin(self, config_text: str, metadata: dict[str, str]) -> None:
+        names = json.dumps(list(self.columns))
+        row_schema = json.dumps({"encoding": ROW_ENCODING, "columns": list(self.columns)})
+        writer = self._writer
+        writer.start(profile=PROFILE, library=PROFILE)
+        rows = writer.register_schema(name=ROWS, encoding="json", data=row_schema.encode())
+        events = writer.register_schema(name=EVENTS, encoding="jsonschema", data=b'{"type": "object"}')
+        self._row_channel = writer.register_channel(ROWS, ROW_ENCODING, rows, {"columns": names})
+        self._event_channel = writer.register_channel(EVENTS, "json", events)
+        writer.add_attachment(0, 0, CONFIG_NAME, "application/yaml", config_text.encode())
+        writer.add_metadata(RUN_METADATA, metadata)
+        # the library writes a channel only with its first message; a file cut before that shall still be ours
+        writer.add_metadata(ROWS, {"encoding": ROW_ENCODING, "columns": names})
+        self._file.flush()
+
+    def _write_rows(self) -> None:
+        self._written_at_s = time.monotonic()
+        if not self._waiting:
+            return
+        rows = np.concatenate(self._waiting)
+        self._waiting, self._waiting_bytes = [], 0
+        log_time = _nanoseconds(float(rows[0, 0]), self._time_ns)
+        self._time_ns = _nanoseconds(float(rows[-1, 0]), log_time)
+        if not self.failure and self._write(self._row_channel, log_time, rows.tobytes()):
+            self.written_rows += len(rows)
+        else:
+            self.dropped_rows += len(rows)
+
+    def _write(self, channel: int, log_time: int, data: bytes) -> bool:
+        self._sequence += 1
+        try:
+            self._writer.add_message(channel, log_time, data, log_time, self._sequence)
+            self._file.flush()
+        except OSError as error:
+            self._fail(error)
+            return False
+        return True
+
+    def _fail(self, error: OSError) -> None:
+        """Keep the reason and let go of the file."""
+        self.failure = (
+            f"{self.path}: recording stopped at {self._time_ns * 1e-9:.3f} s ({error.strerror}): "
+            "free some space and record again."
+        )
+        with contextlib.suppress(OSError):  # what could not be written cannot be flushed either
+            self._file.close()
+
+
+def check_can_record(path: Path) -> None:
+    """Refuse now what `RecordingWriter` would refuse later, after its caller has compiled for half a minute.
+
+    Raises
+    ------
+    ConfigError : the file exists already or cannot be made.
+    """
+    _create(path, overwrite=False).close()
+    path.unlink()
+
+
+def _create(path: Path, overwrite: bool) -> BinaryIO:
+    try:
+        return path.open("wb" if overwrite else "xb")
+    except FileExistsError as error:
+        raise ConfigError(path, "", "exists already: remove it, or record to another file.") from error
+    except OSError as error:
+        why = f"cannot be written ({error.strerror}): record to a file in a folder you can write."
+        raise ConfigError(path, "", why) from error
+
+
+def _nanoseconds(seconds: float, otherwise: int) -> int:
+    """Return a log time; what is no time (NaN, negative, beyond 292 years) is recorded at ``otherwise``."""
+    return round(seconds * 1e9) if math.isfinite(seconds) and 0.0 <= seconds < 9.2e9 else otherwise

@@ -1,0 +1,237 @@
+"""The server: builds every part from one scene, owns their lifetimes.
+
+Three threads.  The loop (compiled, never holds the GIL) ticks.  The wire thread (``session``) talks to the
+device.  The outlet takes the rows of finished ticks to the recorder and to the observers.  The loop never
+waits for the other two.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hapticsim
+from hapticsim.assembly import assemble, check_start
+from hapticsim.codes import Safety
+from hapticsim.model.scene import Scene
+from hapticsim.outlet import Outlet
+from hapticsim.published import Describer
+from hapticsim.realtime.clock import request_priority
+from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.recording.writer import RecordingWriter, check_can_record
+from hapticsim.session import DeviceSession
+from hapticsim.teleop.look_ahead import LookAhead
+from hapticsim.wire.curve import Curve
+from hapticsim.wire.device_port import DevicePort, Terms
+from hapticsim.wire.endpoints import default_endpoint
+from hapticsim.wire.io_priority import raise_io_priority
+from hapticsim.wire.publisher import Publisher
+
+IO_PRIORITY = 72  # SCHED_FIFO: above the wire thread, which waits for what these bring
+# Whoever runs Python may hold the interpreter's lock.  At ordinary priority such a thread can be put aside by
+# any busy program while the wire thread waits for the lock: with two of them on two processors 34 silences in
+# 12 s, round trip p99 11.5 ms; with this and IO_PRIORITY none, and 2.2 ms.
+PYTHON_PRIORITY = 20
+ANY_FORCE_N = 1000.0  # welcome limit when the scene sets none: the device's own clamp holds
+# How long a Python thread may keep the GIL from the wire thread.  With two busy ones the round trip's p99 is
+# 3.3 ms; at 0.1 ms it is 2.4 ms, but so many switches make the loop itself 13 us late at p99, against 0.5.
+SWITCH_INTERVAL_S = 0.0005
+
+
+class Server:
+    """Run one scene for one device and any number of observers.
+
+    Parameters
+    ----------
+    scene : from ``hapticsim.load``.
+    device_endpoint, publish_endpoint : None takes the scene's, or the private default.
+    record : file to record to, or None.
+    realtime : ask for SCHED_FIFO and locked memory.
+    role : ``server``, ``operator`` or ``remote``, told to observers.
+    scheduled : commands come by tick (``remote.Remote``); no device is served.
+    keys : folder of CURVE keys (``wire.curve``); needed for endpoints that leave this machine.
+    say : receives one line at a time for the user.
+
+    Raises
+    ------
+    WireError : an endpoint is in use.  ConfigError : the recording cannot be made.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        device_endpoint: str | None = None,
+        publish_endpoint: str | None = None,
+        record: Path | None = None,
+        realtime: bool = True,
+        role: str = "server",
+        scheduled: bool = False,
+        keys: Path | None = None,
+        say: Callable[[str], Any] = lambda line: None,
+        progress: Callable[[str], Any] | None = None,
+    ) -> None:
+        self.scene, self.say, self.realtime = scene, say, realtime
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self.recorder: RecordingWriter | None = None
+        self.port: DevicePort | None = None  # a scheduled loop takes its commands from elsewhere
+        # what may be taken already is asked for first: it is told before anything is compiled
+        if record:
+            check_can_record(record)
+        if realtime:
+            raise_io_priority(IO_PRIORITY)
+        curve = Curve(keys) if keys else None
+        self.publisher = Publisher(
+            publish_endpoint or scene.publish_endpoint or default_endpoint("publish"), curve=curve
+        )
+        try:
+            if not scheduled:
+                endpoint = device_endpoint or scene.device_endpoint or default_endpoint("device")
+                self.port = DevicePort(endpoint, terms_of(scene), curve=curve)
+            self.assembly = assemble(scene, progress)
+            check_start(self.assembly, progress)
+            self.loop = RealTimeLoop(self.assembly, scheduled=scheduled, progress=progress)
+            self.describer = Describer(self.assembly, role)
+            if record:
+                about = {"hapticsim": hapticsim.__version__, "kind": "run", "scene": scene.name}
+                about["path"] = scene.path
+                self.recorder = RecordingWriter(record, self.loop.columns, scene.source, about)
+        except BaseException:
+            self._close()
+            raise
+        self.session = DeviceSession(scene, self.loop, self.port, say) if self.port else None
+        ghost = role == "server" and scene.look_ahead_s > 0.0 and scene.handle is not None
+        look_ahead = LookAhead(self.assembly, scene.look_ahead_s, progress) if ghost else None
+        self.outlet = Outlet(
+            scene, self.loop, self.describer, self.publisher, self.recorder, self.session, look_ahead,
+            self.statistics, say,
+        )  # fmt: skip
+
+    @property
+    def device_endpoint(self) -> str:
+        """Where devices connect; empty when commands come from elsewhere."""
+        return self.port.endpoint if self.port else ""
+
+    # -- life ------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start ticking, listening and publishing."""
+        sys.setswitchinterval(SWITCH_INTERVAL_S)
+        self.loop.start(self.realtime)
+        self.add_thread("outlet", self.outlet.run, self._stop)
+        if self.session:
+            self.add_thread("wire", self.session.run, self._stop, self.realtime)
+
+    def add_thread(self, name: str, body: Callable[..., None], *arguments: Any) -> None:
+        """Start a thread that ends when the server is stopped."""
+
+        def run() -> None:
+            self.adopt_thread()
+            body(*arguments)
+
+        thread = threading.Thread(target=run, name=f"hapticsim-{name}", daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def adopt_thread(self) -> None:
+        """Give the calling thread the priority of those that run Python beside the wire thread."""
+        if self.realtime:
+            request_priority(PYTHON_PRIORITY)
+
+    @property
+    def is_whole(self) -> bool:
+        """False when the loop or a thread ended by itself: a defect, and the run should end."""
+        return self.loop.running and all(t.is_alive() for t in self._threads)
+
+    def stop(self) -> None:
+        """Stop everything; the device is told, the recording closed.  Safe to call twice."""
+        self._stop.set()
+        self.loop.stop()
+        for thread in self._threads:
+            thread.join(2.0)
+        self._close()
+
+    def _close(self) -> None:
+        if self.port:
+            self.port.close()
+        self.publisher.close()
+        if self.recorder:
+            self.recorder.close()
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop()
+
+    # -- words and numbers -----------------------------------------------------------------------------------
+
+    def statistics(self) -> dict[str, Any]:
+        """Payload of topic ``stats``."""
+        stats = self.loop.statistics()
+        port = self.port
+        trip = port.round_trip if port and len(port.round_trip) else None
+        stats["round_trip_us"] = {f"p{p}": trip.percentile_us(p) if trip else 0.0 for p in (50, 99)}
+        stats["received"] = port.received if port else 0
+        stats["dropped"] = {str(k): int(v) for k, v in port.dropped.items()} if port else {}
+        stats["floods"] = port.floods if port else 0
+        stats["recorder"] = (
+            "off"
+            if self.recorder is None
+            else self.recorder.failure or f"{self.recorder.written_rows} ticks in {self.recorder.path.name}"
+        )
+        return stats
+
+    def live_line(self) -> str:
+        """One line that says how it goes."""
+        stats, s = self.loop.statistics(), self.outlet.state
+        if s is None:
+            return "starting ..."
+        size = float(np.linalg.norm(s["device"]["force_N"]))
+        pairs: Counter[str] = Counter()
+        for c in s["contacts"]:
+            pairs[f"{c['a']} on {c['b']}"] += c["force_N"]
+        touching = ", ".join(f"{pair} {force:.2f} N" for pair, force in pairs.items()) or "no contact"
+        return (
+            f"t {s['time_s']:7.2f} s  {Safety(s['mode']).name.lower():8s}  hand {size:5.2f} N  "
+            f"{touching}  |  "
+            f"late p99 {stats['lateness_us']['p99']:.0f} us, tick p99 {stats['execution_us']['p99']:.0f} us, "
+            f"missed {stats['missed']}"
+        )
+
+    def report(self) -> str:
+        """What a run was, in a few lines."""
+        stats = self.statistics()
+        late, work, trip = stats["lateness_us"], stats["execution_us"], stats["round_trip_us"]
+        rate = f"{stats['ticks']} ticks at {self.scene.rate_Hz:g} Hz, {stats['missed']} missed"
+        lines = [
+            f"{rate}; {stats['scheduling']}",
+            f"lateness  {_percentiles(late)}",
+            f"execution {_percentiles(work)}",
+            f"round trip with the device p50 {trip['p50']:.0f}  p99 {trip['p99']:.0f} us; "
+            f"messages {stats['received']}, refused {sum(stats['dropped'].values())}",
+        ]
+        if self.session and self.session.gains:
+            lines.append(self.session.gains.sentence())
+        if self.recorder:
+            lines.append(f"recording: {stats['recorder']}")
+        return "\n".join(lines)
+
+
+def _percentiles(us: dict[str, float]) -> str:
+    return f"p50 {us['p50']:.1f}  p99 {us['p99']:.1f}  p99.9 {us['p999']:.1f}  max {us['max']:.0f} us"
+
+
+def terms_of(scene: Scene) -> Terms:
+    """What a device is welcomed with."""
+    safety = scene.safety
+    limit = ANY_FORCE_N if safety.force_limit_N is None else safety.force_limit_N
+    return Terms(scene.rate_Hz, safety.timeout_s, limit, safety.slew_limit_N_per_s)

@@ -1,0 +1,116 @@
+"""The wire thread: newest device sample into the loop, force out to the device, and nothing else."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hapticsim.codes import Fault, Safety
+from hapticsim.haptics.coupler import DeviceLimits, Gains, derive_gains
+from hapticsim.model.scene import Scene
+from hapticsim.realtime.clock import request_priority
+from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.wire.device_port import DevicePort, News
+from hapticsim.wire.messages import Hello
+
+PRIORITY = 70  # below the loop, above everything else
+POLL_S = 0.002
+
+
+def limits_of(hello: Hello) -> DeviceLimits:
+    """What a device said of itself, as the coupler needs it."""
+    return DeviceLimits(
+        max_force_N=hello.max_force_N,
+        max_stiffness_N_per_m=hello.max_stiffness_N_per_m,
+        max_damping_Ns_per_m=hello.max_damping_Ns_per_m,
+        apparent_mass_kg=hello.apparent_mass_kg,
+        workspace_radius_m=hello.workspace_radius_m,
+    )
+
+
+class DeviceSession:
+    """Serve whatever device is connected to a port.
+
+    Public attributes: ``gains`` of the coupler for the present device (None before the first), ``target``
+    (where the hand wants to be, if the device knows), ``force_limit_N`` and ``workspace_radius_m``.
+    """
+
+    def __init__(self, scene: Scene, loop: RealTimeLoop, port: DevicePort, say: Callable[[str], Any]) -> None:
+        self.gains: Gains | None = None
+        self.target: tuple[float, float, float] | None = None
+        self.force_limit_N = self.workspace_radius_m = 0.0
+        self._scene, self._loop, self._port, self._say = scene, loop, port, say
+        self._disarm_wanted = threading.Event()
+        self._arms = self._disarms = 0
+        self._position = self._velocity = (0.0, 0.0, 0.0)
+        self._stamp_ns, self._sender_s, self._present = 0, 0.0, False
+
+    def disarm(self) -> None:
+        """Take the force away; the device has to ask for it again.  From any thread."""
+        self._disarm_wanted.set()
+
+    def run(self, stop: threading.Event, realtime: bool) -> None:
+        """Serve until stopped."""
+        if realtime:
+            request_priority(PRIORITY)
+        while not stop.is_set():
+            news = self._port.poll(POLL_S)
+            if self._take(news):
+                self._loop.write_device(
+                    self._position,
+                    self._velocity,
+                    self._stamp_ns,
+                    self._present,
+                    self._arms,
+                    self._disarms,
+                    self._sender_s,
+                )
+            if news.state is not None:
+                self._answer()
+
+    def _take(self, news: News) -> bool:
+        """Apply what came; True when the loop has to be told."""
+        if news.joined is not None:
+            self._meet(news.joined)
+            self._disarms += 1  # whatever was armed before, a new session starts without force
+            self._stamp_ns, self._present = 0, True
+        if news.state is not None:
+            self._position, self._velocity = news.state.position_m, news.state.velocity_m_per_s
+            self._stamp_ns, self._sender_s = time.monotonic_ns(), news.state.stamp_ns * 1e-9
+            self.target = news.state.target_m
+        asked = news.disarm or self._disarm_wanted.is_set()
+        if asked:
+            self._disarm_wanted.clear()
+            self._disarms += 1
+        if news.arm:
+            self._arms += 1
+        if news.left:
+            self._disarms += 1
+            self._present = False
+            self._say(news.left)
+        return bool(news.joined or news.state or asked or news.arm or news.left)
+
+    def _answer(self) -> None:
+        """Send the newest force, or none when the loop itself stands still."""
+        force, mode, fault, _, at_s, _ = self._loop.read_force()
+        if time.monotonic() - at_s > self._scene.safety.timeout_s:
+            self._port.send_force((0.0, 0.0, 0.0), int(Safety.FAULT), int(Fault.STOPPED))
+        else:
+            self._port.send_force(force.tolist(), int(mode), int(fault))
+
+    def _meet(self, hello: Hello) -> None:
+        """A device joined: choose the coupler's gains for it, with one tick of added delay."""
+        scene, limits = self._scene, limits_of(hello)
+        gains = derive_gains(
+            limits, scene.coupler, scene.mapping, scene.rate_Hz, scene.safety.force_limit_N, scene.tick_s
+        )
+        self._loop.write_gains(
+            np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N])
+        )
+        self.gains = gains
+        self.force_limit_N, self.workspace_radius_m = gains.force_limit_N, limits.workspace_radius_m
+        self._say(f"device {hello.model} ({hello.driver}): {gains.sentence()}")

@@ -1,0 +1,121 @@
+"""A run in virtual time: hand, emulated device and simulation in lockstep, faster than the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hapticsim
+from hapticsim.codes import Safety
+from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.model.scene import Scene
+from hapticsim.published import Describer
+from hapticsim.recording.reader import Recording
+from hapticsim.recording.writer import RecordingWriter
+from hapticsim.simulation import Simulation
+
+BATCH = 1000  # ticks between two writes to the recording and two lines of progress
+
+
+def limits_of(info: Any) -> DeviceLimits:
+    """What a driver says of its device (``devices.base.DeviceInfo``), as the coupler needs it."""
+    x = info.limits
+    return DeviceLimits(
+        max_force_N=x.max_force_N,
+        max_stiffness_N_per_m=x.max_stiffness_N_per_m,
+        max_damping_Ns_per_m=x.max_damping_Ns_per_m,
+        apparent_mass_kg=x.apparent_mass_kg,
+        workspace_radius_m=x.workspace_radius_m,
+    )
+
+
+def simulate(
+    scene: Scene,
+    driver: Any,
+    seconds: float,
+    record: Path | None = None,
+    tell: Callable[[float, np.ndarray], Any] = lambda time_s, row: None,
+    simulation: Simulation | None = None,
+) -> np.ndarray:
+    """Run a scene with a driver that knows virtual time.
+
+    Parameters
+    ----------
+    driver : open driver (``devices.base.Driver``); its engage button arms, its disengage button disarms.
+    seconds : [s] of simulated time.
+    record : file to record to, or None.
+    tell : called every ``BATCH`` ticks with the time and the newest row.
+
+    Returns rows (ticks, columns), columns as in ``Simulation.columns``.
+    """
+    sim = simulation or Simulation(scene)
+    sim.couple(limits_of(driver.info))
+    writer = None
+    if record is not None:
+        metadata = {
+            "hapticsim": hapticsim.__version__,
+            "kind": "simulate",
+            "scene": scene.name,
+            "path": scene.path,
+        }
+        writer = RecordingWriter(record, sim.columns, scene.source, metadata)
+    describer = Describer(sim.assembly)
+    ticks = round(seconds * scene.rate_Hz)
+    rows = np.zeros((ticks, len(sim.columns)))
+    buttons = written = 0
+    safety = Safety.DISARMED
+    try:
+        for k in range(ticks):
+            sample = driver.read(k * scene.tick_s)
+            rising = sample.buttons & ~buttons
+            buttons = sample.buttons
+            if rising & 1 and safety in (Safety.DISARMED, Safety.FAULT):
+                sim.arm()
+            if rising & 2:
+                sim.disarm()
+            sim.set_device(np.array(sample.position_m), np.array(sample.velocity_m_per_s))
+            sim.step()
+            safety = Safety(sim.read_row(rows[k]))
+            force = rows[k, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
+            driver.write((float(force[0]), float(force[1]), float(force[2])))
+            if writer:
+                start = k * scene.tick_s
+                for e in sim.events:
+                    writer.append_event(describer.event(k, e.kind, e.contact, e.value, e.time - start))
+            if (k + 1) % BATCH == 0 or k + 1 == ticks:
+                if writer:
+                    writer.append(rows[written : k + 1])
+                written = k + 1
+                tell((k + 1) * scene.tick_s, rows[k])
+    finally:
+        if writer:
+            writer.close()
+    return rows
+
+
+def replay(
+    recording: Recording,
+    simulation: Simulation,
+    tell: Callable[[int, np.ndarray], Any] = lambda done, row: None,
+) -> float:
+    """Feed the recorded inputs to the same tick; return the largest difference of q and u (0.0: to the bit).
+
+    tell : called after every tick with the number of rows done and the row.
+    """
+    data = recording.data
+    nq, nu = simulation.assembly.equations.nq, simulation.assembly.equations.nu
+    row = np.zeros(data.shape[1])
+    worst = 0.0
+    motion = slice(WIDTH, WIDTH + nq + nu)
+    for k in range(len(data)):
+        simulation.take_inputs(data[k])
+        simulation.step()
+        simulation.read_row(row)
+        if not np.array_equal(row[motion], data[k, motion]):
+            worst = max(worst, float(np.max(np.abs(row[motion] - data[k, motion]))))
+        tell(k + 1, row)
+    return worst

@@ -1,0 +1,258 @@
+"""The real-time loop and its hand-over: punctual whatever Python does, never torn, never blocked."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import threading
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+import hapticsim as hs
+from hapticsim.assembly import assemble
+from hapticsim.codes import Event, Fault, Safety
+from hapticsim.kernels.row import PLACE
+from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.realtime.slots import claim_row, drain, publish_row, read_slot, write_slot
+from hapticsim.realtime.stats import BIN_NS, BINS, count_duration, percentiles_us
+from tests.processes import CONFIGS
+
+TICK_S = 0.001
+START_HEIGHT_m = 0.02  # of the puck
+
+
+@pytest.fixture(scope="module")
+def assembly():
+    return assemble(hs.load(CONFIGS / "puck_and_wall.yaml"))
+
+
+@pytest.fixture
+def loop(assembly):
+    loop = RealTimeLoop(assembly)
+    try:
+        yield loop
+    finally:
+        loop.stop()
+
+
+def ticks(loop: RealTimeLoop) -> int:
+    return int(loop.statistics()["ticks"])
+
+
+def rows_for(loop: RealTimeLoop, seconds: float) -> np.ndarray:
+    """Rows (n, columns) that come while waiting."""
+    parts, until = [], time.monotonic() + seconds
+    while time.monotonic() < until:
+        parts.append(loop.drain().copy())
+        time.sleep(0.01)
+    return np.concatenate(parts)
+
+
+# --------------------------------------------------------------------------------------------------- the loop
+
+
+def test_a_second_is_a_thousand_ticks(loop):
+    loop.start()
+    started, first = time.monotonic(), ticks(loop)
+    time.sleep(1.0)
+    taken, elapsed = ticks(loop) - first, time.monotonic() - started
+    missed = loop.statistics()["missed"]
+    assert taken + missed == pytest.approx(elapsed / TICK_S, abs=3)  # a grid: late ticks do not move it
+
+
+def test_the_loop_ticks_while_another_thread_holds_the_interpreter(loop):
+    loop.start()
+    time.sleep(0.2)
+    before = loop.statistics()
+    ctypes.PyDLL(None).usleep(400_000)  # a call through PyDLL keeps the GIL
+    after = loop.statistics()
+    taken = after["ticks"] - before["ticks"]
+    assert taken + after["missed"] - before["missed"] >= 395
+    assert after["missed"] - before["missed"] < 40
+
+
+def test_every_tick_gives_one_row_in_order(loop):
+    loop.start()
+    rows = rows_for(loop, 0.5)
+    assert len(rows) > 300
+    assert np.array_equal(rows[:, 1], np.arange(len(rows)))
+    assert rows[:, 0] == pytest.approx(TICK_S * rows[:, 1])
+    assert loop.statistics()["rows_lost"] == 0
+
+
+def test_rows_nobody_takes_are_dropped_and_counted_and_the_loop_goes_on(assembly):
+    loop = RealTimeLoop(assembly)
+    places = loop._io.ring_places
+    places[1] = -(len(loop._io.ring) - 50)  # as if all but fifty places were taken already
+    loop.start()
+    time.sleep(0.4)
+    loop.stop()
+    statistics = loop.statistics()
+    assert statistics["rows_lost"] == statistics["ticks"] - 50 > 100
+
+
+def test_stop_ends_the_thread_within_a_tick_and_twice_is_once(loop):
+    loop.start()
+    time.sleep(0.05)
+    assert loop.running
+    started = time.monotonic()
+    loop.stop()
+    assert not loop.running and time.monotonic() - started < 0.1
+    loop.stop()
+
+
+def test_a_device_that_was_never_heard_gives_no_force_and_a_reason(loop):
+    loop.start()
+    loop.write_gains(np.array([1000.0, 2.0, 12.0]))
+    loop.write_device(
+        (0.01, 0.0, 0.0), (0.0, 0.0, 0.0), 0, True, 1, 0, 0.0
+    )  # stamped long ago, asks for force
+    time.sleep(0.05)
+    force, safety, fault, *_ = loop.read_force()
+    assert np.all(force == 0.0) and safety == Safety.DISARMED and fault == Fault.DEVICE_SILENT
+
+
+def test_silence_after_arming_is_a_fault_in_the_tick_that_finds_the_sample_too_old(loop):
+    loop.start()
+    loop.write_gains(np.array([1000.0, 2.0, 12.0]))
+    for n in range(1000):  # half a second of ramp, and more
+        loop.write_device((0.01, 0.0, 0.0), (0.0, 0.0, 0.0), time.monotonic_ns(), True, int(n > 5), 0, 0.0)
+        time.sleep(0.001)
+        if loop.read_force()[1] == Safety.ARMED:
+            break
+    assert loop.read_force()[1] == Safety.ARMED
+    time.sleep(0.1)
+    rows = loop.drain()
+    safety, age = rows[:, PLACE["safety"]], rows[:, PLACE["device_age_s"]]
+    first = int(np.flatnonzero(safety == Safety.FAULT)[0])
+    assert np.all(age[safety == Safety.ARMED] <= 0.010) and age[first] > 0.010
+    hand = rows[:, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
+    assert np.all(hand[first:] == 0.0)
+    kinds = [(kind, value) for _, kind, _, value, _ in loop.drain_events()]
+    assert (Event.SAFETY, float(Safety.FAULT)) in kinds
+
+
+def test_a_state_is_adopted_whole_between_two_ticks(loop, assembly):
+    loop.start()
+    other = assembly.new_state()
+    place = int(np.argmax(other.q == START_HEIGHT_m)) - 2  # x of the free joint
+    other.q[place] += 0.05
+    time.sleep(0.05)
+    assert loop.adopt(other)
+    time.sleep(0.05)
+    rows = loop.drain()
+    x = rows[:, loop.columns.index(f"q{place}")]
+    (jump,) = np.flatnonzero(np.diff(x) > 0.01)
+    assert np.allclose(x[jump + 1 :], other.q[place], atol=1e-6) and np.allclose(
+        x[: jump + 1], x[0], atol=1e-6
+    )
+
+
+def test_statistics_can_be_started_anew(loop):
+    loop.start()
+    time.sleep(0.1)
+    loop.reset_statistics()
+    time.sleep(0.05)
+    assert 20 < ticks(loop) < 80
+
+
+# -------------------------------------------------------------------------------------------------- hand-over
+
+
+@njit(nogil=True)
+def write_often(count, data, values, stop):
+    """Write until stopped, with a pause between: a writer that never pauses leaves nothing to read."""
+    idle = 0.0
+    while stop[0] == 0:
+        for i in range(values.size):
+            values[i] += 1.0
+        write_slot(count, data, values)
+        for _ in range(200):
+            idle = math.sin(idle + values[0])
+    return idle
+
+
+@njit(nogil=True)
+def read_often(count, data, seen, times):
+    """How many of the copies were new, and how many were torn or older than one before."""
+    newest, changes, wrong = 0.0, 0, 0
+    for _ in range(times):
+        if read_slot(count, data, seen) >= 0:
+            wrong += seen.min() != seen.max() or seen[0] < newest
+            changes += seen[0] > newest
+            newest = seen[0]
+    return changes, wrong
+
+
+def test_a_slot_is_never_read_half_old_half_new():
+    count, data, stop = np.zeros(1, np.int64), np.zeros(32), np.zeros(1, np.int64)
+    read_often(count, data, np.zeros(32), 1)
+    write_often(count, data, np.zeros(32), np.ones(1, np.int64))
+    writer = threading.Thread(target=write_often, args=(count, data, np.zeros(32), stop))
+    writer.start()
+    changes = wrong = 0
+    until = time.monotonic() + 20.0  # on one processor the two take turns, and little changes in a turn
+    while changes < 3000 and time.monotonic() < until:
+        found = read_often(count, data, np.zeros(32), 100_000)
+        changes, wrong = changes + found[0], wrong + found[1]
+    stop[0] = 1
+    writer.join()
+    assert changes >= 3000 and wrong == 0
+
+
+def test_a_slot_in_the_middle_of_a_write_keeps_what_the_reader_had():
+    count, data, seen = np.array([3]), np.full(4, 9.0), np.full(4, 1.0)
+    assert read_slot(count, data, seen) == -1
+    assert np.all(seen == 1.0)
+
+
+@given(st.lists(st.integers(0, 12), max_size=30))
+@settings(deadline=None, max_examples=50)
+def test_a_ring_hands_over_every_row_once_in_order_or_counts_it_as_dropped(turns):
+    """``turns``: rows written before the reader looks, again and again; the twin is a list."""
+    size = 8
+    places, ring, out = np.zeros(3, np.int64), np.zeros((size, 1)), np.zeros((size, 1))
+    waiting: list[float] = []
+    dropped, number = 0, 0.0
+    for writes in turns:
+        for _ in range(writes):
+            number += 1.0
+            i = claim_row(places, size)
+            assert (i < 0) == (len(waiting) == size)
+            if i < 0:
+                dropped += 1
+                continue
+            ring[i, 0] = number
+            publish_row(places)
+            waiting.append(number)
+        n = drain(places, ring, out)
+        assert out[:n, 0].tolist() == waiting
+        waiting = []
+    assert places[2] == dropped
+
+
+# ------------------------------------------------------------------------------------------------ percentiles
+
+
+@given(st.lists(st.integers(0, 3 * BINS * BIN_NS), min_size=1, max_size=400))
+@settings(deadline=None, max_examples=50)
+def test_percentiles_of_the_histogram_are_those_of_the_durations_to_a_bin(durations):
+    histogram, largest = np.zeros(BINS, np.int64), np.zeros(1, np.int64)
+    for duration in durations:
+        count_duration(histogram, largest, 0, duration)
+    found = percentiles_us(histogram, int(largest[0]))
+    assert found["max"] == max(durations) / 1000.0
+    for name, share in (("p50", 0.5), ("p99", 0.99), ("p999", 0.999)):
+        exact = float(np.quantile(durations, share, method="inverted_cdf")) / 1000.0
+        assert exact <= found[name] <= max(exact + BIN_NS / 1000.0, found["max"])
+        if exact < (BINS - 1) * BIN_NS / 1000.0:
+            assert found[name] <= exact + BIN_NS / 1000.0
+
+
+def test_no_durations_have_no_percentiles():
+    assert set(percentiles_us(np.zeros(BINS, np.int64), 0).values()) == {0.0}

@@ -1,0 +1,290 @@
+"""Recordings: bit for bit, whole or truncated, on full disks, and out to other programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import resource
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from mcap.reader import make_reader
+from mcap.writer import Writer
+
+from hapticsim.errors import ConfigError
+from hapticsim.recording import writer as writer_module
+from hapticsim.recording.export import export
+from hapticsim.recording.reader import read_recording
+from hapticsim.recording.writer import RecordingWriter
+
+COLUMNS = ["time_s", "q_rad", "force_N"]
+CONFIG = "name: wam\n# π\n"
+METADATA = {"version": "0.1.0", "rate_Hz": "1000"}
+
+
+def rows_from(start, n=100, seed=0):
+    rows = np.random.default_rng(seed).normal(size=(n, len(COLUMNS)))
+    rows[:, 0] = start + np.arange(n) * 1e-3
+    return rows
+
+
+@pytest.fixture
+def batch_by_batch(monkeypatch):
+    """Write each batch at once instead of twice a second."""
+    monkeypatch.setattr(writer_module, "_BATCH_s", 0.0)
+
+
+@pytest.fixture
+def recorded(tmp_path, batch_by_batch):
+    """A closed recording of ten batches and three events: (path, rows)."""
+    path, batches = tmp_path / "run.mcap", [rows_from(0.1 * i, seed=i) for i in range(10)]
+    with RecordingWriter(path, COLUMNS, CONFIG, METADATA) as writer:
+        for i, batch in enumerate(batches):
+            writer.append(batch)
+            if i < 3:
+                writer.append_event({"time_s": 0.1 * i, "kind": "TOUCH", "value": 0.5})
+    assert writer.failure == "" and writer.written_rows == 1000
+    return path, np.concatenate(batches)
+
+
+def refusal(function, *arguments, **options):
+    with pytest.raises(ConfigError) as refused:
+        function(*arguments, **options)
+    return str(refused.value)
+
+
+def test_everything_comes_back_to_the_bit(recorded):
+    path, rows = recorded
+    recording = read_recording(path)
+    assert recording.data.tobytes() == rows.tobytes()
+    assert recording.columns == tuple(COLUMNS)
+    assert (recording.config_text, recording.metadata) == (CONFIG, METADATA)
+    assert recording.events == [{"time_s": 0.1 * i, "kind": "TOUCH", "value": 0.5} for i in range(3)]
+    assert recording.complete and recording.note == ""
+    assert np.array_equal(recording.column("force_N"), rows[:, 2])
+
+
+def test_nan_infinity_and_odd_times_are_recorded_as_they_are(tmp_path, batch_by_batch):
+    rows = np.array([[np.nan, np.inf, -0.0], [-1.0, np.nan, 5e-324], [1e300, 0.0, -np.inf]])
+    with RecordingWriter(tmp_path / "a.mcap", COLUMNS) as writer:
+        for row in rows:
+            writer.append(row[None])
+        writer.append_event({"time_s": float("nan"), "kind": "NOT_FINITE"})
+    assert writer.failure == ""
+    assert read_recording(tmp_path / "a.mcap").data.tobytes() == rows.tobytes()
+
+
+def test_the_caller_may_reuse_its_array(tmp_path):
+    rows = rows_from(0.0)
+    kept = rows.copy()
+    with RecordingWriter(tmp_path / "a.mcap", COLUMNS) as writer:
+        writer.append(rows)
+        rows[:] = 0.0
+    assert np.array_equal(read_recording(tmp_path / "a.mcap").data, kept)
+
+
+def test_small_batches_are_gathered_into_few_messages(tmp_path):
+    with RecordingWriter(tmp_path / "a.mcap", COLUMNS) as writer:
+        for i in range(200):
+            writer.append(rows_from(0.001 * i, n=1))
+    with (tmp_path / "a.mcap").open("rb") as file:
+        assert make_reader(file).get_summary().statistics.message_count < 20
+    assert len(read_recording(tmp_path / "a.mcap").data) == 200
+
+
+def test_the_mcap_library_alone_can_read_the_file(recorded):
+    path, rows = recorded
+    with path.open("rb") as file:
+        messages = list(make_reader(file).iter_messages(topics=["rows"]))
+    schema, channel, first = messages[0]
+    assert json.loads(schema.data) == {"encoding": "float64-little-endian", "columns": COLUMNS}
+    assert json.loads(channel.metadata["columns"]) == COLUMNS
+    assert [message.log_time for _, _, message in messages] == [round(1e8 * i) for i in range(10)]
+    assert np.array_equal(np.frombuffer(first.data, "<f8").reshape(-1, 3), rows[:100])
+
+
+def test_a_recording_cut_anywhere_gives_whole_batches_or_one_sentence(recorded, tmp_path):
+    path, rows = recorded
+    whole, cut = path.read_bytes(), tmp_path / "cut.mcap"
+    lengths = set()
+    for size in range(0, len(whole), 257):
+        cut.write_bytes(whole[:size])
+        try:
+            recording = read_recording(cut)
+        except ConfigError as error:
+            assert size < 1000 and "\n" not in str(error)
+            continue
+        assert not recording.complete
+        assert len(recording.data) % 100 == 0
+        assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
+        n = len(recording.data)
+        until = f", until {rows[n - 1, 0]:.3f} s," if n else ""
+        assert (
+            recording.note
+            == f"{cut}: was not closed or is damaged: the {n} rows before that{until} are used."
+        )
+        lengths.add(n)
+    assert lengths == set(range(0, 1001, 100))
+
+
+def test_damaged_bytes_never_give_anything_but_a_recording_or_a_sentence(recorded, tmp_path):
+    path, rows = recorded
+    whole, damaged = path.read_bytes(), tmp_path / "damaged.mcap"
+    random = np.random.default_rng(3)
+    for _ in range(400):
+        data = bytearray(whole)
+        for at in random.integers(0, len(data), size=2):
+            data[at] = random.integers(256)
+        damaged.write_bytes(data)
+        try:
+            recording = read_recording(damaged)
+        except ConfigError:
+            continue
+        assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
+
+
+def test_a_batch_lost_in_the_middle_is_noticed(recorded, tmp_path):
+    path, rows = recorded
+    data, at, chunks = bytearray(path.read_bytes()), 8, []
+    while at < len(data) - 8:  # records: opcode, length, content; 6 is a chunk
+        if data[at] == 6:
+            chunks.append(at)
+        at += 9 + int.from_bytes(data[at + 1 : at + 9], "little")
+    data[chunks[4]] = 0x80  # a record of somebody else, which readers skip
+    (tmp_path / "damaged.mcap").write_bytes(data)
+    recording = read_recording(tmp_path / "damaged.mcap")
+    assert not recording.complete
+    assert 0 < len(recording.data) < len(rows)
+    assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
+
+
+def test_a_killed_writer_leaves_all_but_the_last_half_second(tmp_path):
+    path = tmp_path / "killed.mcap"
+    code = f"""
+import itertools, time, numpy as np
+from hapticsim.recording.writer import RecordingWriter
+writer = RecordingWriter({str(path)!r}, ["time_s"])
+for i in itertools.count():
+    writer.append(np.array([[0.01 * i]]))
+    if i == 100:
+        print("a second", flush=True)
+    time.sleep(0.01)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "a second\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    recording = read_recording(path)
+    assert not recording.complete
+    assert recording.data[-1, 0] >= 0.3  # of 1.0; half a second, and a margin for a busy machine
+
+
+def test_a_full_disk_stops_the_recording_and_not_the_simulation(tmp_path, batch_by_batch):
+    path = tmp_path / "full.mcap"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    writer = RecordingWriter(path, COLUMNS, CONFIG)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, hard))
+    try:
+        for i in range(20):
+            writer.append(rows_from(0.1 * i, seed=i))
+        writer.append_event({"kind": "LEAVE"})
+        writer.close()
+        writer.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    at = writer.written_rows * 1e-3 + 0.099
+    assert writer.failure == (
+        f"{path}: recording stopped at {at:.3f} s (File too large): free some space and record again."
+    )
+    assert 0 < writer.written_rows < 2000 == writer.written_rows + writer.dropped_rows
+    assert writer.dropped_events == 1
+    assert len(read_recording(path).data) == writer.written_rows
+
+
+def test_a_disk_that_is_full_from_the_start_is_no_exception_either():
+    writer = RecordingWriter("/dev/full", COLUMNS, overwrite=True)
+    writer.append(rows_from(0.0))
+    writer.close()
+    assert "(No space left on device)" in writer.failure
+    assert writer.dropped_rows == 100
+
+
+def test_an_existing_file_is_kept_unless_overwriting_is_asked_for(recorded):
+    path, _ = recorded
+    assert refusal(RecordingWriter, path, COLUMNS) == (
+        f"{path}: exists already: remove it, or record to another file."
+    )
+    RecordingWriter(path, COLUMNS, overwrite=True).close()
+    assert len(read_recording(path).data) == 0
+
+
+def test_what_cannot_be_recorded_is_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "absent" / "a.mcap"
+    assert refusal(RecordingWriter, path, COLUMNS) == (
+        f"{path}: cannot be written (No such file or directory): record to a file in a folder you can write."
+    )
+    assert refusal(RecordingWriter, "a.mcap", ["x", "x"]) == (
+        "a.mcap: columns = ['x', 'x'] is not usable: name each column once."
+    )
+    path = tmp_path / "a.mcap"
+    with RecordingWriter(path, COLUMNS) as writer:
+        assert refusal(writer.append, np.zeros((4, 2))) == (
+            f"{path}: rows have shape (4, 2): give an array of shape (n, 3)."
+        )
+
+
+def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "a.mcap"
+    assert refusal(read_recording, path) == (
+        f"{path}: cannot be read (No such file or directory): give the path of a recording."
+    )
+    path.write_text("time_s,q\n0,1\n")
+    assert refusal(read_recording, path) == (
+        f"{path}: is not an MCAP recording: give a file that hapticsim recorded."
+    )
+    with path.open("wb") as file:
+        foreign = Writer(file)
+        foreign.start(profile="ros2")
+        foreign.finish()
+    assert refusal(read_recording, path) == (
+        f"{path}: is an MCAP file of another program: give one that hapticsim recorded."
+    )
+
+
+def test_an_unknown_column_is_answered_with_the_nearest(recorded):
+    path, _ = recorded
+    assert refusal(read_recording(path).column, "force") == (
+        f"{path}: columns have no 'force' (did you mean 'force_N'?): use one of 'force_N', 'q_rad', 'time_s'."
+    )
+
+
+def test_csv_gives_every_number_back_to_the_bit(recorded, tmp_path):
+    path, rows = recorded
+    export(read_recording(path), tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open(newline="") as file:
+        header, *lines = csv.reader(file)
+    assert header == COLUMNS
+    assert np.array([[float(x) for x in line] for line in lines]).tobytes() == rows.tobytes()
+
+
+def test_npz_holds_rows_names_configuration_and_events(recorded, tmp_path):
+    path, rows = recorded
+    export(read_recording(path), tmp_path / "a.npz")
+    with np.load(tmp_path / "a.npz") as arrays:
+        assert arrays["data"].tobytes() == rows.tobytes()
+        assert arrays["columns"].tolist() == COLUMNS
+        assert arrays["config"].item() == CONFIG
+        assert json.loads(arrays["metadata"].item()) == METADATA
+        assert len(json.loads(arrays["events"].item())) == 3
+
+
+def test_an_unknown_export_format_is_refused_in_a_sentence(recorded, tmp_path):
+    path, _ = recorded
+    target = tmp_path / "a.xlsx"
+    assert refusal(export, read_recording(path), target) == (
+        f"{target}: has suffix '.xlsx': end the name with one of '.csv', '.npz'."
+    )
