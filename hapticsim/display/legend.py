@@ -1,0 +1,52 @@
+"""What the signs in the scene mean, as small pictures with words beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pygame
+
+from hapticsim.display import marks
+from hapticsim.display.palette import FAINT, ORANGE, PANEL, SKY, TEXT, VERMILION, YELLOW, Type
+
+_ROW = 20  # [px]
+_PICTURE = 40  # width of a sign [px]
+_FINER = 4  # drawn this much larger and shrunk once
+_ROWS = (
+    "where the hand wants to be",
+    "the device",
+    "the coupler, from device to handle",
+    "force of a contact",
+    "force on the hand",
+    "prediction of where the handle goes",
+)
+HEIGHT = _ROW * len(_ROWS)  # [px]
+
+
+class Legend:
+    """Drawn once, shown in every frame."""
+
+    def __init__(self, type_: Type, width: int) -> None:
+        signs = _signs()
+        self.picture = pygame.Surface((width, HEIGHT)).convert()
+        self.picture.fill(PANEL)
+        self.picture.blit(pygame.transform.smoothscale(signs, (_PICTURE, HEIGHT)), (0, 0))
+        for row, words in enumerate(_ROWS):
+            type_.write(self.picture, words, (_PICTURE + 8, _ROW * row + 2), FAINT, type_.small)
+
+
+def _signs() -> pygame.Surface:
+    k = float(_FINER)
+    surface = pygame.Surface((_PICTURE * _FINER, HEIGHT * _FINER)).convert(32)
+    surface.fill(PANEL)
+
+    def at(x: float, row: int) -> np.ndarray:
+        return np.array([x, (row + 0.5) * _ROW]) * k
+
+    marks.cross(surface, at(20, 0), 9.0, ORANGE, k)
+    marks.ring(surface, at(20, 1), 7.0, SKY, k)
+    marks.coil(surface, at(4, 2), at(36, 2), FAINT, k)
+    pygame.draw.circle(surface, TEXT, at(36, 2).tolist(), 3.0 * k)
+    marks.arrow(surface, at(6, 3), at(34, 3), YELLOW, k)
+    marks.arrow(surface, at(6, 4), at(34, 4), VERMILION, k)
+    marks.dotted(surface, np.array([at(x, 5) for x in (6, 13, 20, 27, 34)]), SKY, k)
+    return surface

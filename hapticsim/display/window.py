@@ -1,0 +1,234 @@
+"""The window: a process of its own that looks at a server and, with a mouse, moves the hand.
+
+The loop takes messages and input and publishes the pointer 120 times a second; it draws at most 60 times a
+second and leaves a third of its time free, so that a slow machine loses frames and not input.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+import pygame
+
+from hapticsim.display.camera import OrbitCamera
+from hapticsim.display.controls import Controls
+from hapticsim.display.draw import Picture, SceneDrawing
+from hapticsim.display.feed import Feed
+from hapticsim.display.messages import StateMessage
+from hapticsim.display.notices import draw_banner, draw_help, draw_hint
+from hapticsim.display.pace import Pace
+from hapticsim.display.palette import SKY_BOTTOM, Type
+from hapticsim.display.panel import WIDTH as PANEL_WIDTH
+from hapticsim.display.panel import Panel, Readings
+from hapticsim.display.pointer import PointerTarget
+from hapticsim.display.signs import Label
+from hapticsim.display.words import silence_words
+from hapticsim.errors import DeviceError
+from hapticsim.wire.publisher import Publisher
+
+SIZE = (1100, 720)  # [px] at the start
+_SMALLEST = (PANEL_WIDTH + 200, 300)
+_POLL_S = 1.0 / 120.0
+_FIRST_ELEVATION = 0.30  # [rad] enough to see the top of a table
+_NOTE_S = 4.0
+_REACH = 1.5  # of the target, in workspace radii: beyond 1 the hand leans on what it meets
+_SCREENSHOT_FRAMES = 120  # when a screenshot is asked for and no number of frames
+
+
+class Window:
+    """What is on the screen, and the loop that keeps it fresh.
+
+    publish_endpoint  : where the server publishes.
+    pointer_endpoint  : where to publish the pointer for the ``mouse`` driver; None: only look.
+    keys : folder of CURVE keys, for a server on another machine.
+
+    Raises DeviceError when there is no display, WireError when an endpoint cannot be used.
+    """
+
+    def __init__(
+        self, publish_endpoint: str, pointer_endpoint: str | None = None, keys: Path | None = None
+    ) -> None:
+        self.screen = _open_screen()
+        self.type = Type()
+        self.panel = Panel(self.type)
+        self.camera = OrbitCamera(SIZE[0] - PANEL_WIDTH, SIZE[1], elevation=_FIRST_ELEVATION)
+        self.controls = Controls(self.camera)
+        self.feed = Feed(publish_endpoint, keys)
+        self.publisher = Publisher(pointer_endpoint) if pointer_endpoint else None
+        self.drawing: SceneDrawing | None = None
+        self.pace = Pace()
+        self.frames_drawn = 0
+        self._aimed = False
+        self._sequence = 0
+        self._note, self._note_until_s = "", 0.0
+
+    def run(self, frames: int | None = None, screenshot: str | os.PathLike[str] | None = None) -> None:
+        """Until closed, or until ``frames`` are drawn; then save a picture if one was asked for."""
+        if screenshot is not None and frames is None:
+            frames = _SCREENSHOT_FRAMES
+        while not self.controls.closing and (frames is None or self.frames_drawn < frames):
+            now_s = time.monotonic()
+            for event in pygame.event.get():
+                self.controls.take(event, now_s)
+            self.feed.poll()
+            self.take_scene()
+            self._publish_pointer(now_s)
+            if now_s >= self.pace.next_s:
+                self.draw()
+                pygame.display.flip()
+                self.pace.drawn(now_s, time.monotonic())
+            if self.controls.screenshot_wanted:
+                self.controls.screenshot_wanted = False
+                self._save(Path(time.strftime("hapticsim-%Y%m%d-%H%M%S.png")))
+            time.sleep(max(0.0, min(self.pace.next_s, now_s + _POLL_S) - time.monotonic()))
+        if screenshot is not None:
+            pygame.image.save(self.screen, os.fspath(screenshot))
+
+    def close(self) -> None:
+        """Close the sockets and the window."""
+        self.feed.close()
+        if self.publisher is not None:
+            self.publisher.close()
+        pygame.display.quit()
+
+    def draw(self) -> None:
+        """Draw one frame on the screen surface."""
+        if self.controls.resized:
+            self._resize()
+        if self.controls.first_view_wanted:
+            self.controls.first_view_wanted = self._aimed = False
+        feed = self.feed
+        view = self.screen.subsurface((0, 0, self.camera.width_px, self.camera.height_px))
+        pointer = self.controls.pointer
+        picture = Picture(feed.state, feed.predicted, self._target())
+        labels: list[Label] = []
+        if self.drawing is None:
+            view.fill(SKY_BOTTOM)
+        else:
+            if not self._aimed and feed.state is not None:
+                self._aim(self.drawing, feed.state)
+            labels = self.drawing.draw(view, self.camera, picture, self.pace.detail)
+        for label in labels:
+            self.type.write(view, label.text, label.at, label.color)
+        silence = silence_words(feed.state_age_s, feed.endpoint)
+        readings = Readings(
+            feed.scene,
+            feed.state,
+            feed.predicted,
+            feed.stats,
+            tuple(feed.events),
+            steers=pointer is not None,
+            silent=silence is not None,
+            trouble=feed.trouble,
+        )
+        area = pygame.Rect(self.camera.width_px, 0, PANEL_WIDTH, self.camera.height_px)
+        self.panel.draw(self.screen, area, readings)
+        self._draw_words(view, silence)
+        self.frames_drawn += 1
+
+    def _draw_words(self, view: pygame.Surface, silence: str | None) -> None:
+        now_s = time.monotonic()
+        if silence is not None:
+            draw_banner(self.type, view, silence)
+        if self.controls.help_shown:
+            draw_help(self.type, view)
+        hint = "H: help"
+        if now_s < self._note_until_s:
+            hint = self._note
+        elif self.controls.esc_again(now_s):
+            hint = "Esc again closes the window"
+        draw_hint(self.type, view, hint)
+
+    def take_scene(self) -> None:
+        """A scene that is new, or that changed because the server was started again with another one."""
+        scene = self.feed.scene
+        if not self.feed.scene_changed or scene is None:
+            return
+        self.feed.scene_changed = False
+        self.drawing = SceneDrawing(scene)
+        self._aimed = False
+        pygame.display.set_caption(f"hapticsim: {scene.name}")
+        if self.publisher is not None:
+            self.controls.pointer = PointerTarget(
+                scene.origin_W, scene.R_WD, scene.motion_scale, _REACH * scene.workspace_radius
+            )
+
+    def _target(self) -> np.ndarray | None:
+        """(3,) [m] where the hand is asked to go: by this window if it steers, else as the server says."""
+        if self.controls.pointer is not None:
+            return self.controls.pointer.target_D
+        return self.feed.state.target_D if self.feed.state is not None else None
+
+    def _aim(self, drawing: SceneDrawing, state: StateMessage) -> None:
+        """First view: along +Y of the world, from a little above, everything that moves in the picture."""
+        self.camera.azimuth, self.camera.elevation = 0.0, _FIRST_ELEVATION
+        self.camera.fit(drawing.points_of_interest(state.poses))
+        self._aimed = True
+
+    def _publish_pointer(self, now_s: float) -> None:
+        pointer = self.controls.pointer
+        if self.publisher is None or pointer is None:
+            return
+        self._sequence += 1
+        message = {
+            "target": [float(x) for x in pointer.target_D],
+            "buttons": self.controls.buttons.mask(now_s),
+            "sequence": self._sequence,
+        }
+        self.publisher.offer("pointer", message)
+
+    def _resize(self) -> None:
+        self.controls.resized = False
+        self.screen = pygame.display.get_surface() or self.screen
+        width, height = (max(a, b) for a, b in zip(self.screen.get_size(), _SMALLEST, strict=True))
+        if (width, height) != self.screen.get_size():
+            self.screen = pygame.display.set_mode((width, height), pygame.RESIZABLE)
+        self.camera.width_px, self.camera.height_px = width - PANEL_WIDTH, height
+
+    def _save(self, path: Path) -> None:
+        try:
+            pygame.image.save(self.screen, path)
+            self._note = f"saved {path.resolve()}"
+        except (pygame.error, OSError) as problem:
+            self._note = f"cannot save {path.resolve()}: {problem}"
+        self._note_until_s = time.monotonic() + _NOTE_S
+
+
+def main(
+    publish_endpoint: str,
+    pointer_endpoint: str | None = None,
+    frames: int | None = None,
+    screenshot: str | os.PathLike[str] | None = None,
+    keys: Path | None = None,
+) -> None:
+    """Open the window and stay until it is closed, or until ``frames`` frames are drawn.
+
+    screenshot : PNG file to save after the last frame; without ``frames`` that is the 120th.
+
+    Raises DeviceError when there is no display, WireError when an endpoint cannot be used.
+    """
+    window = Window(publish_endpoint, pointer_endpoint, keys)
+    try:
+        window.run(frames, screenshot)
+    except KeyboardInterrupt:
+        pass  # Ctrl-C in the terminal closes the window like Q does
+    finally:
+        window.close()
+
+
+def _open_screen() -> pygame.Surface:
+    """The window's surface.  Only video and fonts are started: sound would claim the sound card."""
+    refusal = "no display: set DISPLAY or WAYLAND_DISPLAY, or SDL_VIDEODRIVER=dummy to draw without one."
+    try:
+        pygame.display.init()
+        if pygame.display.get_driver() in ("dummy", "offscreen") and not os.environ.get("SDL_VIDEODRIVER"):
+            pygame.display.quit()
+            raise DeviceError(refusal)
+        pygame.display.set_caption("hapticsim")
+        pygame.key.set_repeat(300, 40)
+        return pygame.display.set_mode(SIZE, pygame.RESIZABLE)
+    except pygame.error as problem:
+        raise DeviceError(refusal) from problem
