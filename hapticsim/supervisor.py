@@ -1,0 +1,177 @@
+"""Starting a whole run, looking after its processes, and ending it cleanly with a report."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Protocol
+
+from hapticsim.child import REFUSED, Child
+from hapticsim.drivers import find_driver, require_driver
+from hapticsim.errors import ConfigError
+from hapticsim.model.scene import Scene
+from hapticsim.wire.endpoints import default_endpoint
+
+FAILED = 1  # exit status of a run that a process of it ended by dying
+LINE_EVERY_S = 0.1
+PLAIN_LINE_EVERY_S = 1.0  # when the output is no terminal
+AUTO_SECONDS = 15.5  # an automatic scripted visit and its end
+
+
+class Watched(Protocol):
+    """A composition root that can be started, described and stopped."""
+
+    @property
+    def is_whole(self) -> bool: ...
+    def start(self) -> None: ...
+    def adopt_thread(self) -> None: ...
+    def stop(self) -> None: ...
+    def live_line(self) -> str: ...
+    def report(self) -> str: ...
+
+
+def has_display() -> bool:
+    """Whether a window can be opened."""
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")) or sys.platform == "darwin"
+
+
+def say_line(line: str) -> None:
+    """One line for the user, above the live line."""
+    print(f"\r\033[K{line}" if sys.stderr.isatty() else line, file=sys.stderr, flush=True)
+
+
+def _columns() -> int:
+    """How much of a line fits: one that wraps could not be overwritten by the next."""
+    return shutil.get_terminal_size().columns - 1
+
+
+def watch(
+    side: Watched, seconds: float | None, children: list[Child] | None = None, quiet: bool = False
+) -> None:
+    """Run until the time is over, a child ends the run, or Ctrl-C; then stop everything and print the report.
+
+    The live line is printed ten times a second on a terminal, once a second elsewhere; quiet prints neither
+    line nor report.
+    """
+    terminal = sys.stderr.isatty()
+    every = LINE_EVERY_S if terminal else PLAIN_LINE_EVERY_S
+    children = children or []
+    try:
+        side.start()
+        side.adopt_thread()
+        start = next_line = time.monotonic()
+        while seconds is None or time.monotonic() - start < seconds:
+            if not quiet and time.monotonic() >= next_line:
+                next_line += every
+                line = side.live_line()
+                sys.stderr.write(f"\r\033[K{line[: _columns()]}" if terminal else f"{line}\n")
+                sys.stderr.flush()
+            if not side.is_whole or not all([child.look_after() for child in children]):
+                break
+            time.sleep(0.05)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        for child in children:
+            child.end()
+        side.stop()
+        if not quiet:
+            if terminal:
+                sys.stderr.write("\r\033[K")
+            print(side.report(), flush=True)
+
+
+def choose_driver(scene: Scene, device: str | None) -> tuple[str, dict[str, Any], bool]:
+    """Name and options of the driver of a run, and whether it was chosen because there is no display."""
+    wanted, automatic = device or scene.device.driver, False
+    if device == "auto":
+        wanted = "mouse" if has_display() else "scripted"
+        automatic = wanted == "scripted"
+    options: dict[str, Any] = {"emulate": scene.device.emulate}
+    if wanted == scene.device.driver:
+        options |= scene.device.options
+    return wanted, options, automatic
+
+
+def recording_path(scene: Scene) -> Path:
+    """recordings/NAME-DATE.mcap in the current folder."""
+    name = "".join(c if c.isalnum() else "-" for c in scene.name).strip("-").lower()
+    folder = Path("recordings")
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise ConfigError(folder, "", f"cannot be made ({error.strerror}): give --record FILE.") from error
+    return folder / f"{name}-{datetime.now():%Y%m%d-%H%M%S}.mcap"
+
+
+def run_all(
+    scene: Scene,
+    config: Path,
+    device: str | None,
+    seconds: float | None,
+    record: Path | None,
+    recording: bool,
+    window: bool | None,
+    realtime: bool,
+    progress: Callable[[str], Any],
+) -> None:
+    """Server, or the operator's side of a link, in this process; device, window and remote in their own."""
+    import json
+
+    from hapticsim.server import Server
+
+    name, options, automatic = choose_driver(scene, device)
+    show = has_display() if window is None else window
+    if show and not has_display():
+        raise ConfigError("--window", "", "needs a display: set DISPLAY, or leave it away.")
+    pointer = default_endpoint("pointer") if show else None
+    if name == "mouse" and pointer:
+        options["pointer"] = pointer
+        driver = find_driver(name)
+    else:
+        driver = require_driver(name)
+    driver(options)  # building one checks its options and touches nothing
+    limit = seconds if seconds is not None else scene.duration_s
+    if limit is None and automatic:
+        limit = AUTO_SECONDS
+    path = record or (recording_path(scene) if recording else None)
+    side: Server
+    if scene.link is None:
+        side = Server(scene, record=path, realtime=realtime, say=say_line, progress=progress)
+    else:
+        from hapticsim.operator import Operator
+
+        side = Operator(scene, record=path, realtime=realtime, say=say_line, progress=progress)
+    children: list[Child] = []
+    arguments = ["-m", "devices", name, "--endpoint", side.device_endpoint, "--options", json.dumps(options)]
+    if realtime:
+        arguments.append("--realtime")
+    try:
+        if scene.link is not None:
+            remote = ["-m", "hapticsim", "serve", str(config), "--quiet"]
+            if path:
+                remote += ["--record", str(path.with_stem(f"{path.stem}-remote"))]
+            children.append(Child("remote site", remote, say_line, restart=False))
+        children.append(Child(f"device {name!r}", arguments, say_line, restart=True))
+        if show:
+            view = ["-m", "hapticsim", "view", "--endpoint", side.publisher.endpoint]
+            if pointer and name == "mouse":
+                view += ["--pointer", pointer]
+            children.append(Child("window", view, say_line, restart=False))
+    except BaseException:
+        for child in children:
+            child.end()
+        side.stop()
+        raise
+    watch(side, limit, children)
+    if path is not None:
+        print(f"play it again: hapticsim replay {path}")
+    if any(child.status == REFUSED for child in children):
+        raise SystemExit(REFUSED)
+    if any(child.failed for child in children):
+        raise SystemExit(FAILED)
