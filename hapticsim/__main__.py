@@ -116,6 +116,7 @@ def device(
     name: Annotated[str, typer.Argument(help="driver; 'list' shows all")],
 ) -> None:
     """Start one device driver; further options go to it (see: hapticsim device NAME --help)."""
+    from hapticsim.child import PYTHON
     from hapticsim.drivers import find_driver
 
     if name == "list":
@@ -124,7 +125,7 @@ def device(
         if not name.startswith("-"):
             find_driver(name)
         arguments = [name, *context.args]
-    os.execv(sys.executable, [sys.executable, "-m", "devices", *arguments])
+    os.execv(PYTHON[0], [*PYTHON, "-m", "devices", *arguments])
 
 
 @app.command()

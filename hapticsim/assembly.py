@@ -115,6 +115,16 @@ def apply_gains(inp: Input, gains: Gains) -> None:
     inp.coupler[:] = (gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N)
 
 
+def _cut_off_s(scene: Scene) -> float:
+    """Age of a device sample from which a tick gives no force [s].
+
+    A force lasts until the next tick: one tick early is zero *within* the time-out.  A loop whose period is no
+    small part of the time-out gives up a quarter of it, or every pause would be a silence.
+    """
+    timeout_s = scene.safety.timeout_s
+    return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
+
+
 def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...]) -> Plan:
     model, nk = scene.model, len(candidates)
     place = {name: i for i, name in enumerate(equations.frames)}
@@ -177,7 +187,7 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
         motion_scale=float(scene.mapping.motion_scale),
         force_scale=float(scene.mapping.force_scale),
         ramp_s=float(safety.ramp_s),
-        timeout_s=float(safety.timeout_s),
+        timeout_s=_cut_off_s(scene),
         slew_N_per_s=float(safety.slew_limit_N_per_s),
         max_stretch_m=float(safety.max_stretch_m),
         reseat=int(scene.mapping.origin_W is None),

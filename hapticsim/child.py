@@ -13,6 +13,9 @@ from collections.abc import Callable
 REFUSED = 2  # exit status of a process that refused in one sentence
 ORDERLY = (0, REFUSED, 130, -signal.SIGINT, -signal.SIGTERM)  # statuses of a process that knew why it ended
 RESTART_AFTER_S = 1.0
+# -P: modules are those installed, even in a working folder that holds a folder named like one of them, as the
+# parent of a checkout does, or the folder of the private sockets.
+PYTHON = (sys.executable, "-P")
 PR_SET_PDEATHSIG = 1
 
 _libc = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
@@ -36,9 +39,7 @@ class Child:
         self.failed = False  # died, and was not to be started again
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, *self._arguments], stdin=subprocess.DEVNULL, preexec_fn=_begin
-        )
+        return subprocess.Popen([*PYTHON, *self._arguments], stdin=subprocess.DEVNULL, preexec_fn=_begin)
 
     def look_after(self) -> bool:
         """False when the process ended and is not to come back."""

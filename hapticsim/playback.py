@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from hapticsim.child import PYTHON
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.published import Describer
@@ -64,7 +65,7 @@ class _Show:
             from hapticsim.wire.publisher import Publisher
 
             self._publisher = Publisher(default_endpoint("replay"))
-            view = [sys.executable, "-m", "hapticsim", "view", "--endpoint", self._publisher.endpoint]
+            view = [*PYTHON, "-m", "hapticsim", "view", "--endpoint", self._publisher.endpoint]
             self._window = subprocess.Popen(view)
             time.sleep(1.0)
         self._start = time.monotonic()

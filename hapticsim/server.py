@@ -39,6 +39,9 @@ IO_PRIORITY = 72  # SCHED_FIFO: above the wire thread, which waits for what thes
 # 12 s, round trip p99 11.5 ms; with this and IO_PRIORITY none, and 2.2 ms.
 PYTHON_PRIORITY = 20
 ANY_FORCE_N = 1000.0  # welcome limit when the scene sets none: the device's own clamp holds
+# A device talks at this rate even to a slower loop: silence of 10 ms can be told from a period of 10 ms only
+# by who speaks more often.
+SLOWEST_DEVICE_HZ = 1000.0
 # How long a Python thread may keep the GIL from the wire thread.  With two busy ones the round trip's p99 is
 # 3.3 ms; at 0.1 ms it is 2.4 ms, but so many switches make the loop itself 13 us late at p99, against 0.5.
 SWITCH_INTERVAL_S = 0.0005
@@ -234,4 +237,5 @@ def terms_of(scene: Scene) -> Terms:
     """What a device is welcomed with."""
     safety = scene.safety
     limit = ANY_FORCE_N if safety.force_limit_N is None else safety.force_limit_N
-    return Terms(scene.rate_Hz, safety.timeout_s, limit, safety.slew_limit_N_per_s)
+    rate_Hz = max(scene.rate_Hz, SLOWEST_DEVICE_HZ)
+    return Terms(rate_Hz, safety.timeout_s, limit, safety.slew_limit_N_per_s)

@@ -97,7 +97,7 @@ class DeviceSession:
     def _answer(self) -> None:
         """Send the newest force, or none when the loop itself stands still."""
         force, mode, fault, _, at_s, _ = self._loop.read_force()
-        if time.monotonic() - at_s > self._scene.safety.timeout_s:
+        if time.monotonic() - at_s > max(self._scene.safety.timeout_s, 2.0 * self._scene.tick_s):
             self._port.send_force((0.0, 0.0, 0.0), int(Safety.FAULT), int(Fault.STOPPED))
         else:
             self._port.send_force(force.tolist(), int(mode), int(fault))

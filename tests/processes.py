@@ -6,12 +6,13 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import yaml
+
+from hapticsim.child import PYTHON
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = ROOT / "configs"
@@ -58,7 +59,7 @@ class Place:
 
     def start_module(self, module: str, *arguments: object, longest_file: int | None = None) -> Program:
         """Start a module as a program."""
-        program = Program(self, [sys.executable, "-m", module, *map(str, arguments)], longest_file)
+        program = Program(self, [*PYTHON, "-m", module, *map(str, arguments)], longest_file)
         self._programs.append(program)
         return program
 

@@ -51,8 +51,8 @@ def test_an_unknown_mode_does_not_lift_the_hold():
     assert guard.held
 
 
-@pytest.mark.parametrize(("age_s", "through"), [(0.0069, True), (0.0071, False), (math.inf, False)])
-def test_force_is_cut_three_ticks_before_the_time_out(age_s, through):
+@pytest.mark.parametrize(("age_s", "through"), [(0.0059, True), (0.0061, False), (math.inf, False)])
+def test_force_is_cut_four_ticks_before_the_time_out(age_s, through):
     assert (session().apply((1.0, 0.0, 0.0), Safety.ARMED, age_s, PERIOD) != ZERO) is through
 
 

@@ -47,7 +47,7 @@ def check_silence(recording: Recording) -> int:
     (faults,) = np.nonzero(safety == Safety.FAULT)
     first = int(faults[0])
     assert force[first - 1] > 10.0 and safety[first - 1] == Safety.ARMED
-    assert TIMEOUT_S < age[first] <= TIMEOUT_S + TICK_S + late(recording, first)
+    assert TIMEOUT_S - TICK_S < age[first] <= TIMEOUT_S + late(recording, first)
     assert int(recording.column("fault")[first]) & Fault.DEVICE_SILENT
     silent = age > TIMEOUT_S
     assert np.all(force[silent] == 0.0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from hapticsim.child import PYTHON
 from hapticsim.kernels.row import FIXED, PLACE, WIDTH
 from hapticsim.recording.reader import read_recording
 
@@ -35,7 +35,7 @@ def test_the_remote_does_what_the_operator_felt_one_delay_later_to_the_bit(tmp_p
         str(record),
     ]
     done = subprocess.run(
-        [sys.executable, "-m", "hapticsim", *arguments],
+        [*PYTHON, "-m", "hapticsim", *arguments],
         cwd=tmp_path / "run",
         env={**os.environ, "XDG_RUNTIME_DIR": str(tmp_path / "sockets")},
         capture_output=True,

@@ -79,6 +79,15 @@ def test_bench_loop_sees_ticks_of_every_loop() -> None:
     assert "lateness_us" in found["cyclictest"] or "skipped" in found["cyclictest"]
 
 
+@pytest.mark.parametrize("role", ["device", "stranger"])
+def test_a_server_counts_every_damaged_message_keeps_its_memory_and_complains_of_nothing(role: str) -> None:
+    done = run_tool("fuzz_server.py", "--count", "20000", "--as", role)
+    slow = "ticks took longer than the period"  # a computer taken away in the middle of a tick looks like it
+    failures = [line for line in done.stderr.splitlines() if line.startswith("FAILED") and slow not in line]
+    assert not failures and "Traceback" not in done.stderr, done.stderr
+    assert "sent 20" in done.stdout and "resident memory" in done.stdout
+
+
 def test_fuzz_wire_counts_every_message() -> None:
     done = run_tool("fuzz_wire.py", "--count", "4000", "--seed", "3")
     assert done.returncode == 0, done.stderr

@@ -42,6 +42,7 @@ from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
+from hapticsim.child import PYTHON
 from hapticsim.haptics.coupler import DeviceLimits
 
 PEERS = ("Euler", "RK4")
@@ -151,7 +152,7 @@ def running_server(config: Path) -> Iterator[tuple[subprocess.Popen[bytes], floa
     """Yield a server, when it was born [s, monotonic] and a subscriber to it."""
     with tempfile.TemporaryDirectory() as folder:
         endpoints = {name: f"ipc://{folder}/{name}.sock" for name in ("device", "publish")}
-        arguments = [sys.executable, "-m", "hapticsim", "serve", str(config)]
+        arguments = [*PYTHON, "-m", "hapticsim", "serve", str(config)]
         for name, endpoint in endpoints.items():
             arguments += [f"--{name}-endpoint", endpoint]
         with hs.Subscriber(endpoints["publish"]) as subscriber:

@@ -80,10 +80,10 @@ ODD: list[Any] = [
 ]
 
 
-def damaged(rng: random.Random, number: int) -> bytes:
+def damaged(rng: random.Random, number: int, session: int = SESSION) -> bytes:
     """Return the bytes of one message, damaged in one of several ways (now and then not at all)."""
     message = rng.choice(SEEDS)
-    message.session, message.number = SESSION, number
+    message.session, message.number = session, number
     data = bytearray(encode(message))
     way = rng.choice((0, 1, 2, 3, 4, 4, 4, 4, 5, 6))
     if way == 0:
@@ -105,9 +105,9 @@ def damaged(rng: random.Random, number: int) -> bytes:
     return bytes(data)
 
 
-def resident_MiB() -> float:
-    """Return the resident memory of this process [MiB]."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
+def resident_MiB(process: int | str = "self") -> float:
+    """Return the resident memory of a process [MiB]."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * resource.getpagesize() / 2**20
 
 

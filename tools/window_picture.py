@@ -22,6 +22,7 @@ from typing import Any, Self
 import numpy as np
 
 import hapticsim as hs
+from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,7 +125,7 @@ def take_picture(config: Path, out: Path, seconds: float) -> None:
     with tempfile.TemporaryDirectory(prefix="hs-") as name, Screen() as screen:
         folder = Path(name)
         environment = {**os.environ, "DISPLAY": screen.display, "XDG_RUNTIME_DIR": name}
-        command = [sys.executable, "-m", "hapticsim", "run", str(config.resolve()), "--device", "mouse"]
+        command = [*PYTHON, "-m", "hapticsim", "run", str(config.resolve()), "--device", "mouse"]
         run = subprocess.Popen([*command, "--no-record"], cwd=folder, env=environment)
         try:
             with hs.Subscriber(f"ipc://{folder}/hapticsim/publish.sock") as server:

@@ -96,7 +96,7 @@ class DevicePort:
         endpoint: str,
         terms: Terms,
         *,
-        max_frames: int = 256,
+        max_frames: int = 32,
         replace_after_s: float = 0.5,
         context: zmq.Context | None = None,
         curve: Curve | None = None,
