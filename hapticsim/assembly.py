@@ -118,8 +118,8 @@ def apply_gains(inp: Input, gains: Gains) -> None:
 def _cut_off_s(scene: Scene) -> float:
     """Age of a device sample from which a tick gives no force [s].
 
-    A force lasts until the next tick: one tick early is zero *within* the time-out.  A loop whose period is no
-    small part of the time-out gives up a quarter of it, or every pause would be a silence.
+    A force lasts until the next tick: one tick early is zero *within* the time-out.  A loop whose period is
+    no small part of the time-out gives up a quarter of it, or every pause would be a silence.
     """
     timeout_s = scene.safety.timeout_s
     return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
