@@ -169,6 +169,24 @@ def operator(
 
 
 @app.command()
+def model(
+    file: Annotated[Path, typer.Argument(help="scene file (YAML) or URDF")],
+    lock: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE: fix a joint there [rad or m]; repeatable")
+    ] = None,
+    as_yaml: Annotated[bool, typer.Option("--yaml", help="print it as a scene file")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the numbers")] = False,
+) -> None:
+    """Show what a mechanism is made of."""
+    from hapticsim.inspection import show_model
+
+    notes: list[str] = []
+    show_model(file, lock or [], as_yaml, as_json, notes)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+@app.command()
 def simulate(
     config: Config,
     seconds: Annotated[float, typer.Option(min=0.0, help="[s] of simulated time")] = 15.0,

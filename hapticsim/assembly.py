@@ -135,7 +135,7 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
     laws = {law.joint: law for law in scene.torque_laws}
     for joint in model.moving_joints:
         r, i = model.u_slice(joint.name), model.q_slice(joint.name)
-        damping[r] = joint.damping
+        damping[r] += joint.damping
         if joint.nu == 1:
             q_of_u[r] = i.start
             limit[r] = joint.effort_limit if joint.effort_limit > 0.0 else np.inf
@@ -143,6 +143,9 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
             constant[r] = law.constant
             gravity[r] = 1.0 if law.gravity_compensation else 0.0
             kp[r], kd[r], reference[r] = law.stiffness, law.damping, law.reference
+    for joint in model.joints:
+        if joint.mimic:
+            damping[model.u_slice(joint.mimic.joint)] += joint.mimic.multiplier**2 * joint.damping
     for c in candidates:
         if c.sphere_body == WORLD and c.surface_body == WORLD:
             raise ConfigError(
@@ -160,7 +163,7 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
         gravity_force=address("gravity_force"),
         displace=address("displace"),
         normalise=address("normalise"),
-        quaternions=int(any(j.kind == "free" for j in model.joints)),
+        quaternions=int(bool(model.quaternions)),
         tick_s=scene.tick_s,
         max_events=MAX_EVENTS,
         damping=damping,

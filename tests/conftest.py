@@ -11,9 +11,9 @@ import pytest
 
 from tests.processes import Place
 
-# Files of tests against the real clock.  A shared machine that stands still for 10 ms makes the server take the
-# force away, rightly; such a test is run again, and only what fails three times is a defect.  The summary counts
-# what was run again.
+# Files of tests against the real clock.  A shared machine that stands still for 10 ms makes the server take
+# the force away, rightly; such a test is run again, and only what fails three times is a defect.  The summary
+# counts what was run again.
 REAL_TIME = (
     "test_bridge",
     "test_loop",

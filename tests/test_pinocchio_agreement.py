@@ -15,57 +15,16 @@ from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.recursions import Linkage
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.tree import Model
 from hapticsim.model.urdf import load_urdf
 
 pin = pytest.importorskip("pinocchio")
+from tools.pinocchio_peer import Peer  # noqa: E402
+
 TOLERANCE = 1e-9
 # What load_urdf refuses, with good reason: fingers without mass that move; a file without links.
 REFUSED = {"romeo", "romeo_laas_small", "ur3"}
 ROBOTS = sorted(set(library_models()) - REFUSED)
 FLOATING = ("talos_reduced", "solo12", "go2", "iris_simple", "quadrotor_base")
-
-
-class Peer:
-    """The same robot in Pinocchio, and the way between the two kinds of coordinates."""
-
-    def __init__(self, name: str, fixed_base: bool) -> None:
-        path = library_models()[name]
-        self.ours: Model = load_urdf(path, fixed_base=fixed_base)
-        root = () if fixed_base else (pin.JointModelFreeFlyer(),)
-        self.model = pin.buildModelFromUrdf(str(path), *root)
-        self.model.armature = np.zeros(self.model.nv)
-        self.data = self.model.createData()
-        self.v_index: list[int] = []  # Pinocchio's place of each of our speeds
-        for joint in self.ours.moving_joints:
-            start = self.model.joints[self.model.getJointId(joint.name)].idx_v
-            self.v_index += [start + k for k in ((3, 4, 5, 0, 1, 2) if joint.kind == "free" else (0,))]
-        assert sorted(self.v_index) == list(range(self.model.nv))
-
-    def state(self, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        rng = np.random.default_rng(seed)
-        q = rng.uniform(-1.0, 1.0, self.ours.nq)
-        for joint in self.ours.moving_joints:
-            if joint.kind == "free":
-                q[self.ours.q_slice(joint.name)][3:] /= np.linalg.norm(q[self.ours.q_slice(joint.name)][3:])
-        return q, rng.uniform(-1.0, 1.0, self.ours.nu), rng.uniform(-1.0, 1.0, self.ours.nu)
-
-    def q(self, q: np.ndarray) -> np.ndarray:
-        theirs = np.zeros(self.model.nq)
-        for joint in self.ours.moving_joints:
-            x, their = q[self.ours.q_slice(joint.name)], self.model.joints[self.model.getJointId(joint.name)]
-            if joint.kind == "free":
-                theirs[their.idx_q : their.idx_q + 7] = [*x[:3], *x[4:], x[3]]
-            elif their.nq == 2:
-                theirs[their.idx_q : their.idx_q + 2] = np.cos(x[0]), np.sin(x[0])
-            else:
-                theirs[their.idx_q] = x[0]
-        return theirs
-
-    def v(self, u: np.ndarray) -> np.ndarray:
-        theirs = np.zeros(self.model.nv)
-        theirs[self.v_index] = u
-        return theirs
 
 
 def assert_agrees(ours, theirs, what: str) -> None:
@@ -128,6 +87,53 @@ def test_a_real_robot_moves_as_in_pinocchio(name, fixed_base):
         ):
             theirs = get(model, data, frame, pin.LOCAL_WORLD_ALIGNED)
             assert_agrees(ours, [*theirs.angular, *theirs.linear], f"{what} of {body}")
+
+
+# A hand of alex_psyonic_hands follows a joint that its file does not have.
+MIMICS = [
+    name
+    for name in ROBOTS
+    if name != "alex_psyonic_hands" and any(j.mimic for j in load_urdf(library_models()[name]).joints)
+]
+
+
+@pytest.mark.parametrize("name", MIMICS)
+def test_joints_that_follow_others_are_coupled(name):
+    """With u_all = G u: M = G' M_all G and h = G' h_all of the robot whose joints all move on their own."""
+    peer = Peer(name, fixed_base=True)
+    model, data, full = peer.model, peer.data, peer.ours
+    coupled = load_urdf(library_models()[name])
+    G, offset = np.zeros((full.nu, coupled.nu)), np.zeros(full.nq)
+    for joint in full.moving_joints:
+        mine = next(j for j in coupled.joints if j.name == joint.name)
+        if mine.kind == "fixed":  # it followed a fixed joint
+            pytest.skip(f"{joint.name} is fixed")
+        leader = mine.mimic.joint if mine.mimic else mine.name
+        G[full.u_slice(joint.name), coupled.u_slice(leader)] = mine.mimic.multiplier if mine.mimic else 1.0
+        offset[full.q_slice(joint.name)] = mine.mimic.offset if mine.mimic else 0.0
+    assert coupled.nu < full.nu == full.nq
+    rng = np.random.default_rng(2)
+    q, u, udot = rng.uniform(-1.0, 1.0, (3, coupled.nu))
+    pq, pv, pa = peer.q(G @ q + offset), peer.v(G @ u), peer.v(G @ udot)
+    link, u, udot = Linkage(moving_tree(coupled), q.tolist()), u.tolist(), udot.tolist()
+    tau = recursions.inverse_dynamics(link, u, udot)
+    assert_agrees(tau, G.T @ pin.rnea(model, data, pq, pv, pa)[peer.v_index], "inverse dynamics")
+    M = pin.crba(model, data, pq)
+    M = G.T @ (np.triu(M) + np.triu(M, 1).T)[np.ix_(peer.v_index, peer.v_index)] @ G
+    assert_agrees(recursions.mass_matrix(link), M, "mass matrix")
+    assert_agrees(
+        recursions.forward_dynamics(link, u, np.zeros(coupled.nu).tolist()),
+        np.linalg.solve(M, -G.T @ pin.nle(model, data, pq, pv)[peer.v_index]),
+        "forward dynamics",
+    )
+    kinetic, potential = recursions.energy(link, u)
+    assert_agrees([kinetic], [pin.computeKineticEnergy(model, data, pq, pv)], "kinetic energy")
+    assert_agrees([potential], [pin.computePotentialEnergy(model, data, pq)], "potential energy")
+    assert_agrees(recursions.rates(link, u), u, "rates")
+
+
+def test_enough_robots_have_joints_that_follow_others():
+    assert len(MIMICS) >= 5
 
 
 @pytest.mark.parametrize("name", ["panda", "talos_reduced"])

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numba import njit
+from pinocchio_peer import Peer
 from reporting import Found, machine, machine_line, parser_of, report, show_targets, target
 from rich.box import SIMPLE
 from rich.console import Console
@@ -41,10 +42,18 @@ from hapticsim.equations.recursions import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.tree import Model
 from hapticsim.model.urdf import load_urdf
 
-TIMED = {"panda": 1 / 6, "talos_reduced": 1 / 4}  # and at most this share of Pinocchio's time
+HUMANOID = "talos_reduced, floating"
+# Robots, whether they stand fixed, and the share of Pinocchio's time that forward dynamics may take.
+TIMED = {
+    "panda": ("panda", True, 1 / 7),
+    "talos_reduced": ("talos_reduced", True, 1 / 4.5),
+    HUMANOID: ("talos_reduced", False, 1 / 4.5),
+}
+OTHERS_SHARE = 1 / 2.5  # of Pinocchio's time for mass matrix and bias
+COMPILE_S = {"panda": 6.0, HUMANOID: 60.0}  # of all functions
+LOAD_S = 0.3  # of all functions, from the cache
 PAIRS = {  # ours -> theirs
     "forward_dynamics": "aba",
     "inverse_dynamics": "rnea",
@@ -52,32 +61,6 @@ PAIRS = {  # ours -> theirs
     "bias": "nonLinearEffects",
 }
 STATES = 16
-
-
-class Peer:
-    """A robot in both libraries."""
-
-    def __init__(self, name: str) -> None:
-        path = library_models()[name]
-        self.ours: Model = load_urdf(path)
-        self.model = pin.buildModelFromUrdf(str(path))
-        self.data = self.model.createData()
-        theirs = [self.model.joints[self.model.getJointId(j.name)] for j in self.ours.moving_joints]
-        self.v_index = [j.idx_v for j in theirs]
-        self.q_index = [(j.idx_q, j.nq) for j in theirs]
-
-    def q(self, q: np.ndarray) -> np.ndarray:
-        """Return Pinocchio's coordinates: continuous joints are cosine and sine there."""
-        out = np.zeros(self.model.nq)
-        for x, (start, n) in zip(q, self.q_index, strict=True):
-            out[start : start + n] = (x,) if n == 1 else (np.cos(x), np.sin(x))
-        return out
-
-    def v(self, u: np.ndarray) -> np.ndarray:
-        """Return Pinocchio's speeds."""
-        out = np.zeros(self.model.nv)
-        out[self.v_index] = u
-        return out
 
 
 def agreement() -> dict[str, float]:
@@ -98,12 +81,12 @@ def agreement() -> dict[str, float]:
     return errors
 
 
-def time_robot(name: str, rounds: int) -> dict[str, Any]:
+def time_robot(name: str, fixed_base: bool, rounds: int) -> dict[str, Any]:
     """Return compile times [s] and times per call [us] of every pair of functions."""
-    peer = Peer(name)
+    peer = Peer(name, fixed_base)
     equations = compile_equations(peer.ours, ())
-    states = np.random.default_rng(0).uniform(-1.0, 1.0, (3, STATES, peer.ours.nu))
-    result: dict[str, Any] = {"joints": peer.ours.nu, "functions": {}}
+    states = tuple(np.array(a) for a in zip(*(peer.state(k) for k in range(STATES)), strict=True))
+    result: dict[str, Any] = {"speeds": peer.ours.nu, "functions": {}}
     for ours, theirs in PAIRS.items():
         start = time.perf_counter()
         getattr(equations.kernels, ours)
@@ -124,13 +107,21 @@ def time_robot(name: str, rounds: int) -> dict[str, Any]:
             "ratio_loop": times["pinocchio"] / times["loop"],
             "ratio_from_python": times["pinocchio"] / times["called"],
         }
+    spent = sum(f["compile_s"] for f in result["functions"].values())
+    start = time.perf_counter()
+    _ = equations.addresses  # those that were not timed, too
+    result["compile_all_s"] = spent + time.perf_counter() - start
+    start = time.perf_counter()
+    _ = compile_equations(peer.ours, ()).addresses
+    result["load_all_s"] = time.perf_counter() - start
     return result
 
 
 Batch = tuple[Callable[[], None], int]  # does this many calls
+States = tuple[np.ndarray, ...]  # q, u, x; a row per state
 
 
-def our_calls(equations: Equations, name: str, states: np.ndarray) -> tuple[Batch, Batch]:
+def our_calls(equations: Equations, name: str, states: States) -> tuple[Batch, Batch]:
     """Return a batch in a compiled loop and a batch of calls from Python."""
     kernel = getattr(equations.kernels, name)
     q, u, x = states
@@ -170,7 +161,7 @@ def our_calls(equations: Equations, name: str, states: np.ndarray) -> tuple[Batc
     return (lambda: loop(5000, q, u, x, out), 5000), (lambda: repeat(called, 60), 60 * STATES)
 
 
-def their_calls(peer: Peer, name: str, states: np.ndarray) -> Batch:
+def their_calls(peer: Peer, name: str, states: States) -> Batch:
     """Return a batch of calls of a Pinocchio function from Python, with its own arrays prepared."""
     function = getattr(pin, name)
     q, u, x = states
@@ -211,7 +202,7 @@ def measure(rounds: int) -> dict[str, Any]:
             compile_equations(load_urdf(library_models()["double_pendulum"]), ()).address(
                 "bias"
             )  # wake numba up
-            robots = {name: time_robot(name, rounds) for name in TIMED}
+            robots = {name: time_robot(of, fixed, rounds) for name, (of, fixed, _) in TIMED.items()}
         finally:
             os.environ.pop(ENVIRONMENT)
             if kept is not None:
@@ -227,7 +218,28 @@ def measure(rounds: int) -> dict[str, Any]:
                 f"{name}: forward dynamics, our loop / pinocchio.aba from Python": target(
                     1.0 / robots[name]["functions"]["forward_dynamics"]["ratio_loop"], limit
                 )
-                for name, limit in TIMED.items()
+                for name, (_, _, limit) in TIMED.items()
+            },
+            **{
+                f"{name}: {function}, our loop / Pinocchio from Python": target(
+                    1.0 / robots[name]["functions"][function]["ratio_loop"], OTHERS_SHARE
+                )
+                for name in TIMED
+                for function in ("mass_matrix", "bias")
+            },
+            **{
+                f"{name}: slowest of ours from Python / Pinocchio's": target(
+                    max(1.0 / f["ratio_from_python"] for f in robots[name]["functions"].values()), 1.0
+                )
+                for name in TIMED
+            },
+            **{
+                f"{name}: compiling everything [s]": target(robots[name]["compile_all_s"], limit)
+                for name, limit in COMPILE_S.items()
+            },
+            **{
+                f"{name}: loading everything [s]": target(robots[name]["load_all_s"], LOAD_S)
+                for name in TIMED
             },
             "forward dynamics: largest relative difference": target(max(errors.values()), 1e-9),
         },
@@ -239,7 +251,7 @@ def show(console: Console, found: Found, before: Found | None) -> None:
     for name, robot in found["robots"].items():
         table = Table(
             box=SIMPLE,
-            title=f"{name}, {robot['joints']} joints: us per call, median of {found['rounds']} rounds",
+            title=f"{name}, {robot['speeds']} speeds: us per call, median of {found['rounds']} rounds",
         )
         for column in ("function", "loop", "Python", "Pinocchio", "ratio", "compile", "load"):
             table.add_column(column, justify="left" if column == "function" else "right", no_wrap=True)

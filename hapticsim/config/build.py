@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hapticsim.config.motion import initial_state, torque_laws
+from hapticsim.config.motion import torque_laws
 from hapticsim.config.refusal import dotted
 from hapticsim.config.robot import Refuse, build_model, placement
 from hapticsim.config.schema import (
@@ -20,6 +20,7 @@ from hapticsim.config.schema import (
     SceneFile,
     Sphere,
 )
+from hapticsim.config.start import initial_state
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.model.rotation import rotation_from_rpy
 from hapticsim.model.scene import (
@@ -50,7 +51,7 @@ def build(
     model = build_model(entry.robot, entry.name, file_of(("robot", "urdf")), refuse, notes)
     model = replace(model, gravity_W=np.array(entry.gravity_m_per_s2))
     shapes = _shapes(entry.shapes, model, refuse)
-    q0, u0 = initial_state(entry.initial, model, refuse)
+    q0, u0 = initial_state(entry.initial, model, refuse, notes)
     mapping, link = entry.mapping, entry.link
     return Scene(
         name=entry.name,

@@ -1,15 +1,12 @@
-"""What acts on the joints and where they start: the ``torques:`` and ``initial:`` sections."""
+"""What acts on the joints: the ``torques:`` section."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from hapticsim.config.robot import Refuse, motion_unit, pick_unit
-from hapticsim.config.schema import Initial, TorqueEntry
+from hapticsim.config.schema import TorqueEntry
 from hapticsim.errors import listed, nearest
-from hapticsim.model.rotation import quaternion_from_rpy, rotation_from_rpy
 from hapticsim.model.scene import TorqueLaw
 from hapticsim.model.tree import Joint, Model
 
@@ -42,10 +39,11 @@ def torque_laws(
             )
         joint = joints[entry.joint]
         if entry.law != "none":
-            if joint.kind == "free":
+            if motion_unit(joint) is None:
                 raise refuse(
                     (*place, "law"),
-                    f"= {entry.law!r} needs a joint with one coordinate, {joint.name!r} is free: remove it.",
+                    f"= {entry.law!r} needs a joint with one coordinate, {joint.name!r} is {joint.kind}: "
+                    "remove it.",
                 )
             laws[joint.name] = _law(entry, joint, q0[model.q_slice(joint.name)][0], place, refuse)
     for index, entry in enumerate(entries):
@@ -98,49 +96,3 @@ def _law(
         damping=pick("damping_Nms_per_rad", "damping_Ns_per_m", 0.0, "pd", "gravity_compensation"),
         reference=pick("reference_rad", "reference_m", float(start), "pd") if entry.law == "pd" else 0.0,
     )
-
-
-def initial_state(initial: Initial, model: Model, refuse: Refuse) -> tuple[np.ndarray, np.ndarray]:
-    """Return q (nq,) and u (nu,) at the start."""
-    q, u = model.zero_q(), np.zeros(model.nu)
-    joints = {j.name: j for j in model.moving_joints}
-
-    def resolve(key: str, name: str, unit: str | None) -> Joint:
-        if name not in joints:
-            raise refuse(
-                ("initial", key, name),
-                f"names no moving joint{nearest(name, joints)}: they are {listed(joints)}.",
-            )
-        if motion_unit(joints[name]) != unit:
-            raise refuse(
-                ("initial", key, name),
-                f"is a {joints[name].kind} joint: write it under {_start_key(joints[name], key)}.",
-            )
-        return joints[name]
-
-    keyed: tuple[tuple[str, dict[str, float], str, np.ndarray, Any], ...] = (
-        ("q_rad", initial.q_rad, "rad", q, model.q_slice),
-        ("q_m", initial.q_m, "m", q, model.q_slice),
-        ("u_rad_per_s", initial.u_rad_per_s, "rad", u, model.u_slice),
-        ("u_m_per_s", initial.u_m_per_s, "m", u, model.u_slice),
-    )
-    for key, values, unit, target, where in keyed:
-        for name, value in values.items():
-            target[where(resolve(key, name, unit).name)] = value
-    for name, start in initial.free.items():
-        joint = resolve("free", name, None)
-        R_JB = rotation_from_rpy(start.rpy_rad)
-        q[model.q_slice(joint.name)] = [*start.xyz_m, *quaternion_from_rpy(start.rpy_rad)]
-        u[model.u_slice(joint.name)] = np.concatenate(
-            [R_JB.T @ np.array(start.angular_velocity_rad_per_s), R_JB.T @ np.array(start.velocity_m_per_s)]
-        )
-    return q, u
-
-
-def _start_key(joint: Joint, key: str) -> str:
-    if joint.kind == "free":
-        return "free"
-    speed = key.startswith("u")
-    if motion_unit(joint) == "rad":
-        return "u_rad_per_s" if speed else "q_rad"
-    return "u_m_per_s" if speed else "q_m"

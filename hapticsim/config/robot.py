@@ -13,22 +13,30 @@ import numpy as np
 from hapticsim.config.robot_schema import BodyEntry, JointEntry, Limits, Origin, Robot, Urdf
 from hapticsim.errors import ConfigError
 from hapticsim.model.checks import check_inertial, check_moving_bodies
+from hapticsim.model.followers import with_followers
 from hapticsim.model.library import library_path
 from hapticsim.model.notes import joint_notes
 from hapticsim.model.order import order_tree
 from hapticsim.model.rotation import rotation_from_rpy
-from hapticsim.model.tree import Body, Joint, Model, Placement
+from hapticsim.model.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Mimic, Model, Placement
 from hapticsim.model.urdf import load_urdf
+
+PARALLEL = 1e-3  # sine of the angle below which two axes count as one
 
 Refuse = Callable[[tuple[str | int, ...], str], ConfigError]
 """From a place and the rest of the sentence to the refusal that names the file the place is in."""
 
-ANGULAR, LINEAR = "rad", "m"
-
 
 def motion_unit(joint: Joint) -> str | None:
-    """``rad`` or ``m``, in which a joint with one coordinate moves; None for fixed and free joints."""
-    return {"revolute": ANGULAR, "continuous": ANGULAR, "prismatic": LINEAR}.get(joint.kind)
+    """``rad`` or ``m``, in which a joint with one coordinate moves; None for all others."""
+    units = JOINT_KINDS[joint.kind].units
+    return units[0] if len(units) == 1 else None
+
+
+def turning_or_sliding(joint: Joint) -> str | None:
+    """``rad`` or ``m`` where all speeds of a joint have that unit: one damping fits them all; else None."""
+    units = set(JOINT_KINDS[joint.kind].units)
+    return units.pop() if len(units) == 1 else None
 
 
 def pick_unit(
@@ -86,7 +94,7 @@ def _from_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Mod
         path = file.parent / entry.path
     else:
         path = library_path(str(entry.package), refuse((*place, "package"), "").file)
-    return load_urdf(path, entry.fixed_base, notes, entry.locked)
+    return load_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
 
 
 def _from_tree(
@@ -105,7 +113,7 @@ def _from_tree(
     ordered = order_tree(
         file,
         [_body(b, i, file) for i, b in enumerate(bodies)],
-        [_joint(j, i, refuse) for i, j in enumerate(joints)],
+        with_followers(file, [_joint(j, i, refuse) for i, j in enumerate(joints)], joint_key),
         body_key,
         joint_key,
     )
@@ -137,22 +145,26 @@ def _body(entry: BodyEntry, index: int, file: str) -> Body:
 
 def _joint(entry: JointEntry, index: int, refuse: Refuse) -> Joint:
     place = ("robot", "joints", index)
-    axis = np.array(entry.axis)
-    length = float(np.linalg.norm(axis))
-    if length < 1e-9:
-        raise refuse(
-            (*place, "axis"), f"= {entry.axis} has length zero: give it a direction such as [0, 0, 1]."
-        )
-    joint = Joint(entry.name, entry.type, entry.parent, entry.child, placement(entry.origin), axis / length)
-    unit, what = motion_unit(joint), f"{entry.type} joint {entry.name!r}"
+    axis = _direction(entry.axis, (*place, "axis"), refuse)
+    joint = Joint(entry.name, entry.type, entry.parent, entry.child, placement(entry.origin), axis)
+    joint = replace(
+        joint, axis2_J=_second_axis(entry, axis, place, refuse), pitch=_pitch(entry, place, refuse)
+    )
+    unit, what = turning_or_sliding(joint), f"{entry.type} joint {entry.name!r}"
 
     def pick(angular: str, linear: str) -> float:
         return pick_unit(refuse, place, entry, (angular, linear), unit, what)
 
-    limits = entry.limits or Limits()
+    mimic = None
+    if entry.mimic is not None:
+        offset = pick_unit(
+            refuse, (*place, "mimic"), entry.mimic, ("offset_rad", "offset_m"), motion_unit(joint), what
+        )
+        mimic = Mimic(entry.mimic.joint, entry.mimic.multiplier, offset)
+    limits, bounded = entry.limits or Limits(), motion_unit(joint)
 
     def limit(angular: str, linear: str, default: float) -> float:
-        return pick_unit(refuse, (*place, "limits"), limits, (angular, linear), unit, what, default)
+        return pick_unit(refuse, (*place, "limits"), limits, (angular, linear), bounded, what, default)
 
     lower, upper = limit("lower_rad", "lower_m", -math.inf), limit("upper_rad", "upper_m", math.inf)
     if lower > upper:
@@ -162,8 +174,43 @@ def _joint(entry: JointEntry, index: int, refuse: Refuse) -> Joint:
         damping=pick("damping_Nms_per_rad", "damping_Ns_per_m"),
         coulomb=pick("coulomb_friction_Nm", "coulomb_friction_N"),
         armature=pick("armature_kg_m2", "armature_kg"),
+        mimic=mimic,
         lower=lower,
         upper=upper,
         effort_limit=limit("effort_Nm", "effort_N", math.inf),
         velocity_limit=limit("velocity_rad_per_s", "velocity_m_per_s", math.inf),
     )
+
+
+def _direction(given: list[float], place: tuple[str | int, ...], refuse: Refuse) -> np.ndarray:
+    axis = np.array(given)
+    length = float(np.linalg.norm(axis))
+    if length < 1e-9:
+        raise refuse(place, f"= {given} has length zero: give it a direction such as [0, 0, 1].")
+    return axis / length
+
+
+def _second_axis(
+    entry: JointEntry, axis: np.ndarray, place: tuple[str | int, ...], refuse: Refuse
+) -> np.ndarray:
+    """The second axis of a universal joint; of all others a placeholder."""
+    if (entry.axis2 is None) == (entry.type == "universal"):
+        remedy = "is missing: a universal joint has two" if entry.axis2 is None else "is for universal joints"
+        raise refuse((*place, "axis2"), f"{remedy}: {'add it' if entry.axis2 is None else 'leave it out'}.")
+    if entry.axis2 is None:
+        return np.array([1.0, 0.0, 0.0])
+    axis2 = _direction(entry.axis2, (*place, "axis2"), refuse)
+    if float(np.linalg.norm(np.cross(axis, axis2))) < PARALLEL:
+        raise refuse((*place, "axis2"), f"= {entry.axis2} is parallel to axis: give another direction.")
+    return axis2
+
+
+def _pitch(entry: JointEntry, place: tuple[str | int, ...], refuse: Refuse) -> float:
+    """The pitch of a helical joint; of all others 0."""
+    if (entry.pitch_m_per_rad is None) == (entry.type == "helical"):
+        if entry.pitch_m_per_rad is None:
+            raise refuse(
+                (*place, "pitch_m_per_rad"), "is missing: a helical joint slides as it turns: add it."
+            )
+        raise refuse((*place, "pitch_m_per_rad"), "is for helical joints: leave it out.")
+    return entry.pitch_m_per_rad or 0.0

@@ -11,6 +11,8 @@ ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Vector3 = Annotated[list[float], Field(min_length=3, max_length=3)]
+Vector2 = Annotated[list[float], Field(min_length=2, max_length=2)]
+Quaternion = Annotated[list[float], Field(min_length=4, max_length=4)]
 PositiveVector3 = Annotated[list[Positive], Field(min_length=3, max_length=3)]
 PositiveVector2 = Annotated[list[Positive], Field(min_length=2, max_length=2)]
 Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\P{C}+$")]  # no control characters
@@ -77,18 +79,34 @@ class Limits(Section):
     velocity_m_per_s: NotNegative | None = Field(default=None, description="prismatic")
 
 
+class MimicEntry(Section):
+    """A joint that follows another: its displacement is the multiplier times the other's, plus the offset."""
+
+    joint: Name = Field(description="the joint it follows")
+    multiplier: float = Field(default=1.0, description="ratio of the displacements, in their SI units")
+    offset_rad: float | None = Field(default=None, description="where the other is at 0, revolute or helical")
+    offset_m: float | None = Field(default=None, description="where the other is at 0, prismatic")
+
+
 class JointEntry(Section):
     """The joint that attaches one body to its parent."""
 
     name: Name = Field(description="unique")
-    type: Literal["revolute", "continuous", "prismatic", "fixed", "free"] = Field(
-        description="kind of motion"
-    )
+    type: Literal[
+        "revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar", "ball",
+        "free", "fixed",
+    ] = Field(description="kind of motion")  # fmt: skip
     parent: Name = Field(description="body name or 'world'")
     child: Name = Field(description="body name; each body is the child of exactly one joint")
     origin: Origin = Field(default=Origin(), description="pose of the joint in the parent body")
     axis: Vector3 = Field(
         default=[0.0, 0.0, 1.0], description="axis in the joint frame, normalised when read"
+    )
+    axis2: Vector3 | None = Field(
+        default=None, description="second axis of a universal joint, in the joint frame, fixed in the child"
+    )
+    pitch_m_per_rad: float | None = Field(
+        default=None, description="how far a helical joint slides along its axis per angle"
     )
     damping_Nms_per_rad: NotNegative | None = Field(default=None, description="viscous damping, revolute")
     damping_Ns_per_m: NotNegative | None = Field(default=None, description="viscous damping, prismatic")
@@ -105,6 +123,9 @@ class JointEntry(Section):
         default=None, description="rotor inertia seen at the joint, prismatic"
     )
     limits: Limits | None = Field(default=None, description="range, effort and speed")
+    mimic: MimicEntry | None = Field(
+        default=None, description="the joint has no coordinate, it follows another"
+    )
 
 
 class Urdf(Section):
@@ -116,6 +137,9 @@ class Urdf(Section):
     )
     fixed_base: bool = Field(
         default=True, description="false: the root link floats on a free joint 'root_joint'"
+    )
+    mimic: bool = Field(
+        default=True, description="couple joints that mimic others; false: they move on their own"
     )
     locked: list[Name] = Field(default=[], description="joints held fixed at zero displacement")
 

@@ -19,8 +19,10 @@ from hapticsim.config.robot_schema import (
     Positive,
     PositiveVector2,
     PositiveVector3,
+    Quaternion,
     Robot,
     Section,
+    Vector2,
     Vector3,
 )
 
@@ -111,23 +113,60 @@ class HandleEntry(Section):
     point_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="point in the body frame")
 
 
-class FreeStart(Section):
+class UniversalStart(Section):
+    """Start of a universal joint: about the axis, then about axis2."""
+
+    angles_rad: Vector2 = Field(default=[0.0, 0.0], description="angles")
+    rates_rad_per_s: Vector2 = Field(default=[0.0, 0.0], description="their rates")
+
+
+class CylindricalStart(Section):
+    """Start of a cylindrical joint."""
+
+    angle_rad: float = Field(default=0.0, description="angle about the axis")
+    displacement_m: float = Field(default=0.0, description="displacement along it")
+    angular_velocity_rad_per_s: float = Field(default=0.0, description="about the axis")
+    velocity_m_per_s: float = Field(default=0.0, description="along it")
+
+
+class PlanarStart(Section):
+    """Start of a planar joint, in the axes of the joint frame that span its plane."""
+
+    xy_m: Vector2 = Field(default=[0.0, 0.0], description="position of the body's origin")
+    angle_rad: float = Field(default=0.0, description="angle about the axis")
+    velocity_m_per_s: Vector2 = Field(default=[0.0, 0.0], description="velocity of the body's origin")
+    angular_velocity_rad_per_s: float = Field(default=0.0, description="about the axis")
+
+
+class BallStart(Section):
+    """Start of a ball joint, in the axes of the joint frame."""
+
+    rpy_rad: Vector3 | None = Field(default=None, description="orientation of the body, as in an origin")
+    quaternion_wxyz: Quaternion | None = Field(default=None, description="orientation, instead of rpy_rad")
+    angular_velocity_rad_per_s: Vector3 = Field(default=[0.0, 0.0, 0.0], description="angular velocity")
+
+
+class FreeStart(BallStart):
     """Start of a free joint, in the axes of the joint frame."""
 
     xyz_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="position of the body")
-    rpy_rad: Vector3 = Field(default=[0.0, 0.0, 0.0], description="orientation of the body, as in an origin")
     velocity_m_per_s: Vector3 = Field(default=[0.0, 0.0, 0.0], description="velocity of the body's origin")
-    angular_velocity_rad_per_s: Vector3 = Field(default=[0.0, 0.0, 0.0], description="angular velocity")
 
 
 class Initial(Section):
     """Where the mechanism starts; joints left out start at zero, at rest."""
 
-    q_rad: dict[Name, float] = Field(default={}, description="angles by joint name, revolute")
+    q_rad: dict[Name, float] = Field(default={}, description="angles by joint name, revolute or helical")
     q_m: dict[Name, float] = Field(default={}, description="displacements by joint name, prismatic")
-    u_rad_per_s: dict[Name, float] = Field(default={}, description="speeds by joint name, revolute")
+    u_rad_per_s: dict[Name, float] = Field(
+        default={}, description="speeds by joint name, revolute or helical"
+    )
     u_m_per_s: dict[Name, float] = Field(default={}, description="speeds by joint name, prismatic")
-    free: dict[Name, FreeStart] = Field(default={}, description="poses and velocities by joint name, free")
+    universal: dict[Name, UniversalStart] = Field(default={}, description="by joint name")
+    cylindrical: dict[Name, CylindricalStart] = Field(default={}, description="by joint name")
+    planar: dict[Name, PlanarStart] = Field(default={}, description="by joint name")
+    ball: dict[Name, BallStart] = Field(default={}, description="orientations and velocities by joint name")
+    free: dict[Name, FreeStart] = Field(default={}, description="poses and velocities by joint name")
 
 
 class MappingEntry(Section):

@@ -4,12 +4,17 @@ In the order of reading::
 
     spatial       6-D vectors, inertias and transforms over any scalar
     joints        what the recursions know about a joint: one table
-    recursions    RNEA, CRBM and ABM, line for line with Featherstone's book
+    articulated   ABM, line for line with Featherstone's book, and other ways to write its elimination
+    recursions    RNEA and CRBM, line for line with the same
     frames        Kane's quantities of a body: pose, partial velocities, velocity, remainder acceleration
     catalogue     the functions that are offered, built from the above
+    precision     double and single
     trace         scalars that write down the arithmetic done with them
     emit          a trace to straight-line Python
     straightline  straight-line Python to LLVM
     cache         where the result is kept
+    solvers       linear equations for the algorithms that form M
+    algorithms    forward dynamics by every algorithm, one name each
+    operations    what a function costs
     compiled      the public face
 """

@@ -12,13 +12,16 @@ import importlib.util
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numba
 import numpy as np
+from numba import njit
 
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import MovingTree
@@ -38,11 +41,11 @@ def cache_root() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hapticsim"
 
 
-def equations_folder(tree: MovingTree, frames: Iterable[str]) -> Path:
-    """Return the folder for one model and one choice of frames; it need not exist yet."""
+def equations_folder(tree: MovingTree, frames: Iterable[str], precision: str = "float64") -> Path:
+    """Return the folder for one model, one choice of frames and one precision; it need not exist yet."""
     digest = hashlib.sha256()
     digest.update(f"{_generator_hash()} numba {numba.__version__}\n".encode())
-    digest.update(f"{tree.name} {tree.gravity_W.tolist()} {list(frames)}\n".encode())
+    digest.update(f"{precision} {tree.name} {tree.gravity_W.tolist()} {list(frames)}\n".encode())
     for b in tree.bodies:
         words = [
             b.name,
@@ -52,10 +55,14 @@ def equations_folder(tree: MovingTree, frames: Iterable[str]) -> Path:
             b.axis,
             b.sign,
             float(b.joint.armature),
+            float(b.joint.pitch),
+            b.u_start,
+            b.ratio,
+            b.offset,
             b.mass,
         ]
         digest.update(repr(words).encode())
-        for array in (b.X_PJ.rotation, b.X_PJ.translation, b.moment, b.inertia):
+        for array in (b.X_PJ.rotation, b.X_PJ.translation, b.direction_M, b.moment, b.inertia):
             digest.update(np.ascontiguousarray(array, float).tobytes())
     for name, (index, X_MB) in tree.where.items():
         digest.update(f"{name} {index}".encode())
@@ -80,13 +87,46 @@ def load_generated(folder: Path, name: str, generate: Callable[[], str]) -> Modu
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # numba looks the module up by name when it loads machine code
-    spec.loader.exec_module(module)
+    # Bytecode goes into this cache even where the user wants none beside sources: parsing ten thousand lines
+    # takes longer than loading their machine code.
+    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.dont_write_bytecode = kept
     return module
+
+
+def load_compiled(
+    folder: Path,
+    name: str,
+    generate: Callable[[], str],
+    signature: Any,
+    doing: str,
+    progress: Callable[[str], Any] | None,
+) -> Any:
+    """Return the compiled function ``name`` of the module ``folder/name.py``; it does not need the GIL.
+
+    generate : returns the source, if the module is not there.
+    doing : what is said to ``progress`` while something is compiled that is not in the cache.
+    """
+    say = progress if progress and not has_machine_code(folder, name) else _silent
+    say(f"{doing} ... ")
+    start = time.perf_counter()
+    module = load_generated(folder, name, generate)
+    compile_now: Any = njit(signature, nogil=True, cache=True, error_model="numpy", boundscheck=False)
+    compiled = compile_now(getattr(module, name))
+    say(f"{time.perf_counter() - start:.1f} s\n")
+    return compiled
 
 
 def has_machine_code(folder: Path, name: str) -> bool:
     """Say whether numba has kept machine code for a generated function."""
     return any((folder / "__pycache__").glob(f"{name}.*.nbi"))
+
+
+def _silent(text: str) -> None:
+    """Say nothing."""
 
 
 def _write(path: Path, source: str) -> None:

@@ -18,14 +18,16 @@ Arrays (SI units; W world axes, B a body's frame, its origin the point meant):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hapticsim.equations import recursions
 from hapticsim.equations.frames import frame_motion, frame_pose, partial_velocities
+from hapticsim.equations.precision import precision_of
 from hapticsim.equations.recursions import Linkage
 from hapticsim.equations.spatial import Vector, square_root, zeros
+from hapticsim.equations.trace import Trace
 from hapticsim.model.moving import MovingTree
 
 Outputs = dict[str, Any]
@@ -45,12 +47,17 @@ class Entry:
         return tuple(dict.fromkeys(self.inputs + self.outputs))
 
 
-def shapes_of(name: str, tree: MovingTree, frames: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a function's arguments, in the order of the call."""
+def shapes_of(
+    name: str, tree: MovingTree, frames: Sequence[str], entries: Mapping[str, Entry] | None = None
+) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of a function's arguments, in the order of the call.
+
+    entries : where the name stands, the catalogue if not given.
+    """
     nf = len(tree.where) if name == "poses" else len(frames)
     known: dict[str, tuple[int, ...]] = {
         **dict.fromkeys(("q", "qdot", "qnew"), (tree.nq,)),
-        **dict.fromkeys(("u", "tau", "udot", "h", "g", "delta"), (tree.nu,)),
+        **dict.fromkeys(("u", "tau", "udot", "h", "g", "delta", "b", "x", "y"), (tree.nu,)),
         "M": (tree.nu, tree.nu),
         "X": (nf, 12),
         "V": (nf, tree.nu, 6),
@@ -58,7 +65,21 @@ def shapes_of(name: str, tree: MovingTree, frames: Sequence[str]) -> dict[str, t
         "acc": (nf, 6),
         "out": (2,),
     }
-    return {argument: known[argument] for argument in CATALOGUE[name].arguments}
+    return {argument: known[argument] for argument in (entries or CATALOGUE)[name].arguments}
+
+
+def traced(
+    name: str,
+    tree: MovingTree,
+    frames: Sequence[str],
+    precision: str = "float64",
+    entries: Mapping[str, Entry] | None = None,
+) -> tuple[Trace, Outputs]:
+    """Return the operations of a function for one robot, and its outputs as traced values."""
+    trace = Trace(precision_of(precision))
+    shapes, entry = shapes_of(name, tree, frames, entries), (entries or CATALOGUE)[name]
+    inputs = [trace.inputs(array, shapes[array][0]) for array in entry.inputs]
+    return trace, entry.build(tree, frames, *inputs)
 
 
 # Dimensions of the arrays, which are all the signature of a function depends on.
@@ -165,9 +186,8 @@ def _pose_row(R: list[Vector], p: Vector) -> Vector:
 
 
 def _normalised(tree: MovingTree, q: Vector) -> Vector:
-    for body in tree.bodies:
-        if body.joint.kind == "free":
-            w, x, y, z = quaternion = q[body.q_start + 3 : body.q_start + 7]
-            shrink = 1.0 / square_root(w * w + x * x + y * y + z * z)
-            q[body.q_start + 3 : body.q_start + 7] = [shrink * e for e in quaternion]
+    for k in tree.quaternions:
+        w, x, y, z = quaternion = q[k : k + 4]
+        shrink = 1.0 / square_root(w * w + x * x + y * y + z * z)
+        q[k : k + 4] = [shrink * e for e in quaternion]
     return q

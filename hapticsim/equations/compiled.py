@@ -7,19 +7,18 @@ caller owns.  Each function is generated and compiled when it is first used, and
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numba import float64, njit, void
+from numba import float64, void
 
-from hapticsim.equations.cache import equations_folder, has_machine_code, load_generated
-from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of
+from hapticsim.equations.algorithms import Algorithm
+from hapticsim.equations.cache import equations_folder, load_compiled
+from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of, traced
 from hapticsim.equations.emit import emit_module
 from hapticsim.equations.frames import partial_velocities
 from hapticsim.equations.recursions import Linkage, poses
-from hapticsim.equations.trace import Trace
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.moving import MovingTree, moving_tree
 from hapticsim.model.tree import Model, Placement
@@ -35,12 +34,9 @@ def signature(name: str) -> Any:
 
 def generate(name: str, tree: MovingTree, frames: Sequence[str]) -> str:
     """Return the source of one function for one robot."""
-    entry, trace = CATALOGUE[name], Trace()
-    shapes = shapes_of(name, tree, frames)
-    inputs = [trace.inputs(array, shapes[array][0]) for array in entry.inputs]
-    outputs = entry.build(tree, frames, *inputs)
+    trace, outputs = traced(name, tree, frames)
     about = f"{tree.name}: {name} ({tree.nq} coordinates, {tree.nu} speeds)."
-    return emit_module(name, shapes, trace, outputs, about)
+    return emit_module(name, shapes_of(name, tree, frames), trace, outputs, about)
 
 
 class Kernels:
@@ -67,16 +63,14 @@ class Kernels:
         yield from CATALOGUE
 
     def _compile(self, name: str) -> Any:
-        say = self._progress if self._progress and not has_machine_code(self._folder, name) else _silent
-        say(f"compiling {self._tree.name}: {name} ... ")
-        start = time.perf_counter()
-        module = load_generated(self._folder, name, lambda: generate(name, self._tree, self._frames))
-        compile_now: Any = njit(
-            signature(name), nogil=True, cache=True, error_model="numpy", boundscheck=False
+        return load_compiled(
+            self._folder,
+            name,
+            lambda: generate(name, self._tree, self._frames),
+            signature(name),
+            f"compiling {self._tree.name}: {name}",
+            self._progress,
         )
-        compiled = compile_now(getattr(module, name))
-        say(f"{time.perf_counter() - start:.1f} s\n")
-        return compiled
 
 
 class Equations:
@@ -90,24 +84,40 @@ class Equations:
     """
 
     def __init__(
-        self, model: Model, frames: Sequence[str] | None = None, progress: Progress | None = None
+        self,
+        model: Model,
+        frames: Sequence[str] | None = None,
+        progress: Progress | None = None,
+        aligned: bool = True,
     ) -> None:
         self.model = model
-        self.tree = moving_tree(model)
+        self.tree = moving_tree(model, aligned)
         self.nq, self.nu = self.tree.nq, self.tree.nu
-        self.joint_names = tuple(b.joint.name for b in self.tree.bodies)
+        self.joint_names = tuple(j.name for j in model.moving_joints)
         if frames is None:
             frames = [b.name for b in model.bodies if b.mass > 0.0 and self.tree.where[b.name][0] >= 0]
         for name in frames:
             self.tree.place_of(name)
         self.frames = tuple(frames)
         self.kernels = Kernels(self.tree, self.frames, progress)
+        self._progress = progress
+        self._algorithms: dict[tuple[str, str], Algorithm] = {}
 
     def forward_dynamics(self, q: Any, u: Any, tau: Any) -> np.ndarray:
         """Return udot (nu,) [rad/s^2, m/s^2] under generalized forces tau (nu,), without joint damping."""
         udot = np.empty(self.nu)
         self.kernels.forward_dynamics(self._q(q), self._u("u", u), self._u("tau", tau), udot)
         return udot
+
+    def algorithm(self, name: str, precision: str = "float64") -> Algorithm:
+        """Return forward dynamics by a named algorithm in float64 or float32, for comparing them.
+
+        ``equations/algorithms.py`` lists the names; "abm_exact" is what ``forward_dynamics`` does.
+        """
+        if (name, precision) not in self._algorithms:
+            made = Algorithm(self.tree, name, precision, self._checked, self._progress)
+            self._algorithms[name, precision] = made
+        return self._algorithms[name, precision]
 
     def inverse_dynamics(self, q: Any, u: Any, udot: Any) -> np.ndarray:
         """Return the generalized forces (nu,) [N m, N] that give udot (nu,)."""
@@ -170,14 +180,16 @@ class Equations:
         return {name: self.address(name) for name in CATALOGUE}
 
     def _q(self, q: Any) -> np.ndarray:
-        return self._checked("q", q, self.nq)
+        return self._checked("q", q)
 
     def _u(self, name: str, u: Any) -> np.ndarray:
-        return self._checked(name, u, self.nu)
+        return self._checked(name, u)
 
-    def _checked(self, name: str, value: Any, n: int) -> np.ndarray:
+    def _checked(self, name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
+        n = self.nq if name == "q" else self.nu
         try:
-            array = np.ascontiguousarray(value, dtype=float)
+            with np.errstate(over="ignore"):  # a number too large for single precision is refused below
+                array: np.ndarray = np.ascontiguousarray(value, dtype=dtype)
         except (TypeError, ValueError):
             raise HapticsimError(f"{name} of {self.model.name} must be {n} numbers, got {value!r}.") from None
         if array.shape != (n,):
@@ -193,7 +205,10 @@ class Equations:
 
 
 def compile_equations(
-    model: Model, frames: Sequence[str] | None = None, progress: Progress | None = None
+    model: Model,
+    frames: Sequence[str] | None = None,
+    progress: Progress | None = None,
+    aligned: bool = True,
 ) -> Equations:
     """Return the equations of motion of a model.
 
@@ -202,11 +217,9 @@ def compile_equations(
         None means every moving body with mass.
     progress : called with pieces of text while something is compiled that is not in the cache, e.g.
         ``sys.stderr.write``.
+    aligned : False keeps the axes of bodies as they are given instead of turning them along their joints, for
+        studies of what that costs in digits.
 
     Nothing is compiled here: every function is compiled when it is first used.
     """
-    return Equations(model, frames, progress)
-
-
-def _silent(text: str) -> None:
-    """Say nothing."""
+    return Equations(model, frames, progress, aligned)

@@ -35,7 +35,7 @@ def partial_velocities(link: Linkage, moving: Poses, name: str) -> list[Vector]:
         arm = subtract(p_WB, p_WM)
         for s, r in zip(link.S[j], link.speeds[j], strict=True):
             omega = times(R, s[:3])
-            rows[r] = omega + add(times(R, s[3:]), cross(omega, arm))
+            rows[r] = add(rows[r], omega + add(times(R, s[3:]), cross(omega, arm)))
     return rows
 
 

@@ -2,12 +2,16 @@
 
 A joint kind is one class with four answers: the transform across it, the motion subspace S it allows, the
 velocity product c and the rates of its coordinates.  A new kind is a new class and a new line in ``TABLE``;
-no recursion changes.
+no recursion changes.  Kinds that are others in a row (universal, cylindrical, planar) are not here:
+``model.moving`` has taken them apart.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
+
+import numpy as np
 
 from hapticsim.equations.spatial import (
     IDENTITY,
@@ -76,6 +80,47 @@ class Revolute:
         return [u[0]]
 
 
+class RevoluteAbout(Revolute):
+    """Turns by q [rad] about any axis of M, which is not turned along it."""
+
+    def __init__(self, body: MovingBody) -> None:
+        self.direction = [float(x) for x in body.direction_M]
+
+    def transform(self, q: Vector) -> Transform:
+        s, c = sin_cos(q[0])
+        a = self.direction
+        x, y, z = scale(s, a)
+        skew = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
+        versine = 1.0 - c
+        # R = c 1 + (1 - c) a a' + s a x; E is its transpose
+        R = [
+            [versine * a[i] * a[j] + skew[i][j] + (c if i == j else 0.0) for j in range(3)]
+            for i in range(3)
+        ]
+        return Transform(transposed(R), zeros(3))
+
+    def subspace(self, q: Vector) -> list[Vector]:
+        return [self.direction + zeros(3)]
+
+
+class Helical(Revolute):
+    """Turns by q [rad] about a coordinate axis of M and slides along it by the pitch [m/rad] times q."""
+
+    def __init__(self, body: MovingBody) -> None:
+        super().__init__(body)
+        self.slide = float(body.joint.pitch) * self.sign
+
+    def transform(self, q: Vector) -> Transform:
+        r = zeros(3)
+        r[self.axis] = self.slide * q[0]
+        return Transform(super().transform(q).E, r)
+
+    def subspace(self, q: Vector) -> list[Vector]:
+        s = unit(6, self.axis, self.sign)
+        s[3 + self.axis] = self.slide
+        return [s]
+
+
 class Prismatic:
     """Slides by q [m] along a coordinate axis of M."""
 
@@ -97,6 +142,43 @@ class Prismatic:
 
     def rates(self, q: Vector, u: Vector) -> Vector:
         return [u[0]]
+
+
+class PrismaticAlong(Prismatic):
+    """Slides by q [m] along any axis of M, which is not turned along it."""
+
+    def __init__(self, body: MovingBody) -> None:
+        self.direction = [float(x) for x in body.direction_M]
+
+    def transform(self, q: Vector) -> Transform:
+        return Transform(IDENTITY, scale(q[0], self.direction))
+
+    def subspace(self, q: Vector) -> list[Vector]:
+        return [zeros(3) + self.direction]
+
+
+class Ball:
+    """Turns freely about the origin: q = unit quaternion (w, x, y, z), u = omega in M.
+
+    The quaternion is used as it is given: normalising it is the integrator's business.
+    """
+
+    nq, nu = 4, 3
+
+    def __init__(self, body: MovingBody) -> None:
+        pass
+
+    def transform(self, q: Vector) -> Transform:
+        return Transform(transposed(rotation(q)), zeros(3))
+
+    def subspace(self, q: Vector) -> list[Vector]:
+        return [unit(6, k) for k in range(3)]
+
+    def bias(self, q: Vector, u: Vector) -> Vector | None:
+        return None
+
+    def rates(self, q: Vector, u: Vector) -> Vector:
+        return quaternion_rate(q, u)
 
 
 class Free:
@@ -149,22 +231,29 @@ def quaternion_rate(quaternion: Vector, omega: Vector) -> Vector:
     ]
 
 
-TABLE: dict[str, type[Revolute] | type[Prismatic] | type[Free]] = {
+TABLE: dict[str, Callable[[MovingBody], JointMotion]] = {
     "revolute": Revolute,
     "continuous": Revolute,
     "prismatic": Prismatic,
+    "helical": Helical,
+    "ball": Ball,
     "free": Free,
+}
+# Where the frame M was not turned along the joint axis.
+UNALIGNED: dict[str, Callable[[MovingBody], JointMotion]] = {
+    "revolute": RevoluteAbout,
+    "continuous": RevoluteAbout,
+    "prismatic": PrismaticAlong,
 }
 
 
 def joint_motion(body: MovingBody) -> JointMotion:
     """Return what the joint of a moving body allows."""
-    return TABLE[body.joint.kind](body)
+    return (TABLE if body.axis >= 0 else UNALIGNED)[body.joint.kind](body)
 
 
-def coordinate_direction(s: Vector) -> int | None:
-    """Return k when a column of S is plus or minus the k-th unit vector, else None."""
-    nonzero = [k for k, x in enumerate(s) if not (isinstance(x, float) and x == 0.0)]
-    if len(nonzero) == 1 and isinstance(s[nonzero[0]], float) and abs(s[nonzero[0]]) == 1.0:
-        return nonzero[0]
-    return None
+def largest_entry(s: Vector) -> int | None:
+    """Return where a constant column of S is largest, or None when it depends on the coordinates."""
+    if not all(isinstance(x, float | np.floating) for x in s):
+        return None
+    return max(range(6), key=lambda k: abs(s[k]))

@@ -1,21 +1,18 @@
 """Recursive dynamics of a tree, line for line with the book, over any scalar.
 
-RNEA is Table 5.1, CRBM Table 6.2 and ABM Table 7.1 of Featherstone, Rigid Body Dynamics Algorithms (2008),
-with spatial vectors in body axes.  Differences from the book, all of them stated where they stand:
-
-- several speeds per joint are projected one after the other, so that nothing larger than a number is
-  inverted;
-- what the projection makes zero is written as zero (``_project``), with the armature's share in closed form;
-- armature (rotor inertia) adds to the diagonal of M and to D.
+RNEA is Table 5.1 and CRBM Table 6.2 of Featherstone, Rigid Body Dynamics Algorithms (2008), with spatial
+vectors in body axes; armature (rotor inertia) adds to the diagonal of M.  The third recursion, ABM, is in
+``articulated.py``.
 
 Everything takes a ``Linkage``: a moving tree at the coordinates q.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from hapticsim.equations.joints import JointMotion, coordinate_direction, joint_motion
+from hapticsim.equations.articulated import articulated_body
+from hapticsim.equations.joints import JointMotion, joint_motion
 from hapticsim.equations.spatial import (
     IDENTITY,
     ArticulatedInertia,
@@ -25,45 +22,55 @@ from hapticsim.equations.spatial import (
     Transform,
     Vector,
     add,
+    constant_type,
     cross_force,
     cross_motion,
     dot,
-    inertia_from_matrix,
-    mirrored,
     scale,
+    subtract,
     times,
     zeros,
 )
-from hapticsim.model.moving import MovingTree
+from hapticsim.equations.symmetric import solve_symmetric
+from hapticsim.model.moving import MovingBody, MovingTree
 from hapticsim.model.tree import Placement
+
+Number = Callable[[float], Scalar]
 
 
 class Linkage:
     """A moving tree at coordinates q: transforms, motion subspaces and inertias, ready for the recursions.
 
-    q : (nq,) generalized coordinates, any scalar.
+    q : (nq,) generalized coordinates, any scalar.  The model's constants are taken in the precision of q.
     """
 
     def __init__(self, tree: MovingTree, q: Sequence[Scalar]) -> None:
         self.tree = tree
+        number = constant_type(q[0]) if len(q) else float
         self.parents = [b.parent for b in tree.bodies]
         self.joints: list[JointMotion] = [joint_motion(b) for b in tree.bodies]
         self.q = [
-            list(q[b.q_start : b.q_start + j.nq]) for b, j in zip(tree.bodies, self.joints, strict=True)
+            [_displacement(b, x, number) for x in q[b.q_start : b.q_start + j.nq]]
+            for b, j in zip(tree.bodies, self.joints, strict=True)
         ]
         # Two transforms in a row are cheaper than their product: one is constant, the other mostly zeros.
-        self.X_T = [constant_transform(b.X_PJ) for b in tree.bodies]
+        self.X_T = [constant_transform(b.X_PJ, number) for b in tree.bodies]
         self.X_J = [j.transform(q) for j, q in zip(self.joints, self.q, strict=True)]
-        self.S = [j.subspace(q) for j, q in zip(self.joints, self.q, strict=True)]
+        self.S = [
+            j.subspace(q) if b.ratio == 1.0 else [scale(number(b.ratio), s) for s in j.subspace(q)]
+            for b, j, q in zip(tree.bodies, self.joints, self.q, strict=True)
+        ]
         self.speeds = [
             range(b.u_start, b.u_start + j.nu) for b, j in zip(tree.bodies, self.joints, strict=True)
         ]
-        self.armature = [float(b.joint.armature) for b in tree.bodies]
+        self.armature = [number(b.ratio**2 * b.joint.armature) for b in tree.bodies]
         self.inertias = [
-            RigidInertia(float(b.mass), _floats(b.moment), [_floats(row) for row in b.inertia])
+            RigidInertia(
+                number(b.mass), _numbers(b.moment, number), [_numbers(row, number) for row in b.inertia]
+            )
             for b in tree.bodies
         ]
-        self.gravity_W = _floats(tree.gravity_W)
+        self.gravity_W = _numbers(tree.gravity_W, number)
 
     def __len__(self) -> int:
         return len(self.parents)
@@ -75,6 +82,10 @@ class Linkage:
     def up(self, i: int, force: Vector) -> Vector:
         """Return a force vector of body i in the axes of its parent."""
         return self.X_T[i].force_back(self.X_J[i].force_back(force))
+
+    def inertia_up(self, i: int, inertia: ArticulatedInertia) -> ArticulatedInertia:
+        """Return an articulated inertia of body i about the origin and in the axes of its parent."""
+        return self.X_T[i].articulated_back(self.X_J[i].articulated_back(inertia))
 
     def joint_velocity(self, i: int, u: Sequence[Scalar]) -> Vector:
         """Return v_J = S u."""
@@ -111,9 +122,9 @@ class Linkage:
         return zeros(3) + scale(-1.0, self.gravity_W)
 
 
-def constant_transform(X: Placement) -> Transform:
-    """Return the Plücker transform from P to F of a placement X_PF."""
-    return Transform([_floats(row) for row in X.rotation.T], _floats(X.translation))
+def constant_transform(X: Placement, number: Number = float) -> Transform:
+    """Return the Plücker transform from P to F of a placement X_PF, its entries of the type ``number``."""
+    return Transform([_numbers(row, number) for row in X.rotation.T], _numbers(X.translation, number))
 
 
 def inverse_dynamics(link: Linkage, u: Sequence[Scalar], udot: Sequence[Scalar] | None) -> Vector:
@@ -134,7 +145,7 @@ def forces_of_motion(link: Linkage, v: list[Vector], a: list[Vector]) -> Vector:
     tau = zeros(link.tree.nu)
     for i in reversed(range(len(link))):
         for s, r in zip(link.S[i], link.speeds[i], strict=True):
-            tau[r] = dot(s, f[i])
+            tau[r] = tau[r] + dot(s, f[i])
         parent = link.parents[i]
         if parent >= 0:
             f[parent] = add(f[parent], link.up(i, f[i]))
@@ -153,82 +164,36 @@ def mass_matrix(link: Linkage) -> Matrix:
             r = link.speeds[i][k]
             F = I[i] * s
             for s_k, r_k in list(zip(link.S[i], link.speeds[i], strict=True))[: k + 1]:
-                M[r][r_k] = M[r_k][r] = dot(s_k, F)
+                _put(M, r, r_k, dot(s_k, F), s_k is s)
             M[r][r] = M[r][r] + link.armature[i]
             j = i
             while link.parents[j] >= 0:
                 F = link.up(j, F)
                 j = link.parents[j]
                 for s_j, r_j in zip(link.S[j], link.speeds[j], strict=True):
-                    M[r][r_j] = M[r_j][r] = dot(s_j, F)
+                    _put(M, r, r_j, dot(s_j, F), False)
     return M
 
 
+def _put(M: Matrix, r: int, c: int, value: Scalar, same: bool) -> None:
+    """Add s_r' I s_c to M; ``same``: it is one column of S with itself."""
+    if r != c:
+        M[r][c] = M[c][r] = M[r][c] + value
+    elif same:
+        M[r][r] = M[r][r] + value
+    else:  # two joints that share a speed: this product and its mirror image
+        M[r][r] = M[r][r] + (value + value)
+
+
 def forward_dynamics(link: Linkage, u: Sequence[Scalar], tau: Sequence[Scalar]) -> Vector:
-    """Return udot (nu) under the generalized forces tau (ABM)."""
-    v, c = link.velocities(u)
-    I_A: list[ArticulatedInertia] = [I.articulated() for I in link.inertias]
-    p_A = [cross_force(v_i, I * v_i) for v_i, I in zip(v, link.inertias, strict=True)]
-    U: list[list[Vector]] = [[] for _ in v]
-    D_inverse: list[Vector] = [[] for _ in v]
-    residual: list[Vector] = [[] for _ in v]
-    for i in reversed(range(len(link))):
-        parent = link.parents[i]
-        I, p = I_A[i].matrix(), p_A[i]
-        for s, r in zip(link.S[i], link.speeds[i], strict=True):
-            U_s = times(I, s)  # U = I S
-            D = dot(s, U_s) + link.armature[i]  # D = S' U
-            rest = tau[r] - dot(s, p)  # u = tau - S' p
-            U[i].append(U_s)
-            D_inverse[i].append(1.0 / D)
-            residual[i].append(rest)
-            if parent >= 0 or len(link.S[i]) > 1:
-                I, p = _project(I, p, s, U_s, 1.0 / D, rest, link.armature[i], tau[r])
-        if parent >= 0:
-            p = add(p, times(I, c[i]))  # p_a = p_A + I_a c + U u / D, the last term being in p already
-            I_A[parent] = I_A[parent] + link.X_T[i].articulated_back(
-                link.X_J[i].articulated_back(inertia_from_matrix(I))
-            )
-            p_A[parent] = add(p_A[parent], link.up(i, p))
-    a: list[Vector] = []
-    udot = zeros(link.tree.nu)
-    for i, parent in enumerate(link.parents):
-        a_i = add(link.down(i, a[parent] if parent >= 0 else link.upwards), c[i])
-        for k in reversed(range(len(link.S[i]))):
-            r = link.speeds[i][k]
-            udot[r] = (residual[i][k] - dot(U[i][k], a_i)) * D_inverse[i][k]
-            a_i = add(a_i, scale(udot[r], link.S[i][k]))
-        a.append(a_i)
-    return udot
+    """Return udot (nu) under the generalized forces tau: by ABM, or from M udot = tau - h.
 
-
-def _project(
-    I: Matrix,
-    p: Vector,
-    s: Vector,
-    U: Vector,
-    D_inverse: Scalar,
-    rest: Scalar,
-    armature: float,
-    tau: Scalar,
-) -> tuple[Matrix, Vector]:
-    """Return what is left when the motion along s is free: I - U U'/D and p + U u/D.
-
-    Where s is a coordinate direction k, s'U = D - armature makes row k of the result U armature/D, and entry
-    k of the bias tau - u armature/D.  They are written so, without the subtraction that would leave rounding
-    errors of the size of the heavy body where a light one must be felt.
+    Bodies that share a speed, because one joint follows another, are no tree of independent joints any more,
+    which the articulated-body recursion needs.
     """
-    scaled = scale(D_inverse, U)
-    I = mirrored([[I[i][j] - U[i] * scaled[j] if j >= i else 0.0 for j in range(6)] for i in range(6)])
-    p = add(p, scale(rest, scaled))
-    k = coordinate_direction(s)
-    if k is not None:
-        rho = armature * D_inverse
-        sign = s[k]
-        for j, x in enumerate(scale(sign * rho, U)):
-            I[k][j] = I[j][k] = x
-        p[k] = sign * (tau - rho * rest)
-    return I, p
+    if link.tree.has_followers:
+        return solve_symmetric(mass_matrix(link), subtract(tau, inverse_dynamics(link, u, None)))
+    return articulated_body(link, u, tau)[0]
 
 
 def energy(link: Linkage, u: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
@@ -260,10 +225,18 @@ def poses(link: Linkage) -> list[tuple[Matrix, Vector]]:
 def rates(link: Linkage, u: Sequence[Scalar]) -> Vector:
     """Return qdot = W(q) u (nq)."""
     qdot: Vector = []
-    for i, joint in enumerate(link.joints):
-        qdot += joint.rates(link.q[i], [u[r] for r in link.speeds[i]])
+    for i, (joint, body) in enumerate(zip(link.joints, link.tree.bodies, strict=True)):
+        if body.joint.mimic is None:
+            qdot += joint.rates(link.q[i], [u[r] for r in link.speeds[i]])
     return qdot
 
 
-def _floats(row: Iterable[float]) -> Vector:
-    return [float(x) for x in row]
+def _displacement(body: MovingBody, x: Scalar, number: Number) -> Scalar:
+    """Return the displacement of a joint whose coordinate, its own or the one it follows, is x."""
+    if body.joint.mimic is None:
+        return x
+    return number(body.ratio) * x + number(body.offset)
+
+
+def _numbers(row: Iterable[float], number: Number) -> Vector:
+    return [number(x) for x in row]

@@ -12,10 +12,14 @@ written here: a traced function and the recursion on floats then agree to the la
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
+
+import numpy as np
+
+from hapticsim.equations import precision
 
 Scalar = Any
 Vector = list[Any]
@@ -34,6 +38,33 @@ def sin_cos(x: Scalar) -> tuple[Scalar, Scalar]:
 def square_root(x: Scalar) -> Scalar:
     """Return the square root; other scalars register their own."""
     return math.sqrt(x)
+
+
+@singledispatch
+def constant_type(x: Scalar) -> Callable[[float], Scalar]:
+    """Return the type of a model's constants beside the scalar x; other precisions register their own.
+
+    The small numbers of the formulas (0, 1, 1/2) stay floats: they are exact in every precision.
+    """
+    return float
+
+
+# Single precision: numpy rounds every operation on float32 scalars.
+
+
+@sin_cos.register
+def _(x: np.float32) -> tuple[np.float32, np.float32]:
+    return precision.sin(x), precision.cos(x)
+
+
+@square_root.register
+def _(x: np.float32) -> np.float32:
+    return precision.sqrt(x)
+
+
+@constant_type.register
+def _(x: np.float32) -> Callable[[float], np.float32]:
+    return np.float32
 
 
 def zeros(n: int) -> Vector:
@@ -159,6 +190,14 @@ class ArticulatedInertia:
         return ArticulatedInertia(
             *(
                 [add(a, b) for a, b in zip(A, B, strict=True)]
+                for A, B in ((self.I, other.I), (self.H, other.H), (self.M, other.M))
+            )
+        )
+
+    def __sub__(self, other: ArticulatedInertia) -> ArticulatedInertia:
+        return ArticulatedInertia(
+            *(
+                [subtract(a, b) for a, b in zip(A, B, strict=True)]
                 for A, B in ((self.I, other.I), (self.H, other.H), (self.M, other.M))
             )
         )

@@ -29,7 +29,8 @@ Shape = tuple[int, ...]
 def straight_line(**shapes: Shape) -> Callable[[Callable[..., None]], Any]:
     """Make a straight-line function callable from compiled code; plain Python again when the JIT is off.
 
-    shapes : of the array arguments by name, all C-contiguous float64.  They are not checked at run time.
+    shapes : of the array arguments by name, all C-contiguous and of one precision, float64 or float32, which
+        is that of every operation and constant.  They are not checked at run time.
     """
 
     def wrap(function: Callable[..., None]) -> Any:
@@ -43,7 +44,8 @@ def straight_line(**shapes: Shape) -> Callable[[Callable[..., None]], Any]:
                     name: context.make_array(kind)(context, builder, value).data
                     for name, kind, value in zip(names, signature.args, values, strict=True)
                 }
-                _Writer(builder, pointers, shapes).write(_body_of(function))
+                real = context.get_value_type(signature.args[0].dtype)
+                _Writer(builder, pointers, shapes, real).write(_body_of(function))
                 return context.get_dummy_value()
 
             return types.void(*arguments), codegen
@@ -68,8 +70,8 @@ def _body_of(function: Callable[..., None]) -> list[ast.stmt]:
 class _Writer:
     """Writes LLVM instructions for straight-line statements."""
 
-    def __init__(self, builder: Any, pointers: dict[str, Any], shapes: dict[str, Shape]) -> None:
-        self.builder, self.pointers, self.shapes = builder, pointers, shapes
+    def __init__(self, builder: Any, pointers: dict[str, Any], shapes: dict[str, Shape], real: Any) -> None:
+        self.builder, self.pointers, self.shapes, self.real = builder, pointers, shapes, real
         self.values: dict[str, Any] = {}
 
     def write(self, statements: list[ast.stmt]) -> None:
@@ -90,7 +92,7 @@ class _Writer:
             case ast.Name(id=name):
                 return self.values[name]
             case ast.Constant(value=int() | float() as number):
-                return ir.Constant(ir.DoubleType(), float(number))
+                return ir.Constant(self.real, float(number))
             case ast.BinOp(left=x, op=op, right=y):
                 write = {ast.Add: b.fadd, ast.Sub: b.fsub, ast.Mult: b.fmul, ast.Div: b.fdiv}[type(op)]
                 return write(self.value(x), self.value(y))
@@ -99,7 +101,7 @@ class _Writer:
             case ast.Subscript():
                 return b.load(self.element(node))
             case ast.Call(func=ast.Name(id=("sin" | "cos" | "sqrt") as name), args=[x]):
-                function = b.module.declare_intrinsic(f"llvm.{name}", [ir.DoubleType()])
+                function = b.module.declare_intrinsic(f"llvm.{name}", [self.real])
                 return b.call(function, [self.value(x)])
         raise self._refusal(node)
 

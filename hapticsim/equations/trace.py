@@ -5,7 +5,8 @@ Running a recursion on traced scalars yields the list of operations one robot ne
 - constants stay Python floats, so that constant arithmetic is done once, here;
 - zeros and ones vanish (a structural zero is the float 0.0);
 - equal operations are one operation (hash consing), with operands in a canonical order;
-- signs are carried outside: ``a - b`` and ``b - a`` are one operation.
+- signs are carried outside: ``a - b`` and ``b - a`` are one operation;
+- a constant that meets a traced value is rounded to the precision of the trace.
 
 Nothing is reassociated, so that a compiled trace gives the bits of the recursion on floats (a zero may change
 its sign, nothing else).
@@ -13,9 +14,11 @@ its sign, nothing else).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from hapticsim.equations.spatial import sin_cos, square_root
+from hapticsim.equations.precision import PRECISIONS, Precision
+from hapticsim.equations.spatial import constant_type, sin_cos, square_root
 
 Operation = tuple[str, Any, int]
 
@@ -27,7 +30,8 @@ class Trace:
     ``("sin", a, 0)`` or a binary operation ``("+", a, b)`` on operation numbers a and b.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, precision: Precision = PRECISIONS["float64"]) -> None:
+        self.precision = precision
         self.operations: list[Operation] = []
         self._numbers: dict[Operation, int] = {}
 
@@ -49,6 +53,7 @@ class Traced:
     """A value that will exist at run time: an operation of a trace, or its negative."""
 
     __slots__ = ("negative", "number", "trace")
+    __array_ufunc__ = None  # a numpy scalar on the left leaves the operation to us
 
     def __init__(self, trace: Trace, number: int, negative: bool) -> None:
         self.trace, self.number, self.negative = trace, number, negative
@@ -56,7 +61,7 @@ class Traced:
     def _lifted(self, other: Any) -> Traced:
         if isinstance(other, Traced):
             return other
-        value = float(other)
+        value = float(self.trace.precision.number(other))
         return Traced(self.trace, self.trace.number("constant", abs(value)), value < 0.0)
 
     def __neg__(self) -> Traced:
@@ -118,6 +123,11 @@ def _(x: Traced) -> tuple[Traced, Traced]:
         Traced(trace, trace.number("sin", x.number), x.negative),
         Traced(trace, trace.number("cos", x.number), False),
     )
+
+
+@constant_type.register
+def _(x: Traced) -> Callable[[Any], Any]:
+    return x.trace.precision.number
 
 
 @square_root.register

@@ -115,7 +115,9 @@ def check_moving_bodies(
         directions = _free_directions(joint)
         if np.linalg.eigvalsh(directions.T @ inertia[part] @ directions)[0] <= 0.0:
             lacking = "no mass" if inertia[part][5, 5] <= 0.0 else "no moment of inertia about it"
-            remedy = "give it an inertial" + ("" if joint.kind == "free" else ", give the joint an armature,")
+            remedy = "give it an inertial" + (
+                "" if joint.kind in ("ball", "free") else ", give the joint an armature,"
+            )
             raise ConfigError(
                 file,
                 body_key(part),
@@ -134,13 +136,20 @@ def _lowest_moment(inertia: np.ndarray) -> float:
 
 
 def _free_directions(joint: Joint) -> np.ndarray:
-    """(6, nu) directions in which the joint lets its body move, angular part first."""
-    if joint.kind == "free":
-        return np.eye(6)
-    direction = np.zeros((6, 1))
-    start = 3 if joint.kind == "prismatic" else 0
-    direction[start : start + 3, 0] = joint.axis_J
-    return direction
+    """(6, nu) directions in which the joint lets its body move at zero displacement, angular part first."""
+    zero, a = np.zeros(3), joint.axis_J
+    turn, slide = np.concatenate([a, zero]), np.concatenate([zero, a])
+    every = np.eye(6)
+    table: dict[str, list[np.ndarray]] = {
+        "prismatic": [slide],
+        "helical": [turn + joint.pitch * slide],
+        "universal": [turn, np.concatenate([joint.axis2_J, zero])],
+        "cylindrical": [turn, slide],
+        "planar": [turn, *every[3:]],  # sliding is in a plane; a body with mass resists in all directions
+        "ball": list(every[:3]),
+        "free": list(every),
+    }
+    return np.column_stack(table.get(joint.kind, [turn]))
 
 
 def _spatial_inertia(body: Body, X_RB: Placement) -> np.ndarray:

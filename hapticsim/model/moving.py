@@ -4,6 +4,9 @@ A URDF has a link for every camera and bolt; the recursions want one body per mo
 adds the mass of every body behind a fixed joint to the body that carries it, and remembers where each
 original body went.
 
+A joint that moves along several directions one after the other (universal, cylindrical, planar) is taken as
+that many joints in a row, with nothing between them that has mass.
+
 Each moving body gets a frame M with the child's origin.  M has the child's axes when the joint axis is a
 coordinate axis; otherwise M is turned so that the joint axis is z of M.  The motion subspace of every joint
 is therefore a coordinate direction, which is what lets the articulated-body recursion set the projected row
@@ -13,7 +16,7 @@ pivot twice.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,13 +36,16 @@ class MovingBody:
     """One moving joint and the rigid body behind it, in its own frame M."""
 
     name: str  # the body the joint moves
-    joint: Joint
+    joint: Joint  # of one of the kinds in equations/joints.py
     parent: int  # index of the moving parent, -1 for the world
     X_PJ: Placement  # joint frame at zero displacement, in the parent's moving frame (world axes for -1)
-    axis: int  # 0, 1, 2: the joint axis is this coordinate axis of M; meaningless for a free joint
+    axis: int  # 0, 1, 2: the joint axis is this coordinate axis of M, or -1: it is none; see direction_M
     sign: float  # +1 or -1: along it or against it
-    q_start: int  # first coordinate
+    direction_M: np.ndarray  # (3,) unit, the joint axis; meaningless for ball and free joints
+    q_start: int  # first coordinate; of a joint that follows another, that of the other
     u_start: int  # first speed
+    ratio: float  # displacement = ratio q + offset; 1 and 0 unless the joint follows another
+    offset: float  # [rad] or [m]
     mass: float  # [kg]
     moment: np.ndarray  # (3,) [kg m] mass times centre of mass, axes of M
     inertia: np.ndarray  # (3, 3) [kg m^2] about the origin of M, axes of M
@@ -55,6 +61,8 @@ class MovingTree:
     gravity_W: np.ndarray  # (3,) [m/s^2]
     nq: int
     nu: int
+    quaternions: tuple[int, ...]  # where each unit quaternion starts in q
+    has_followers: bool  # some joint follows another: several bodies share a speed
 
     def place_of(self, body: str) -> tuple[int, Placement]:
         """Return (moving index or -1, X_MB) of an original body, or of the world; refuse unknown names."""
@@ -75,8 +83,11 @@ class MovingTree:
         return path[::-1]
 
 
-def moving_tree(model: Model) -> MovingTree:
+def moving_tree(model: Model, aligned: bool = True) -> MovingTree:
     """Lump the fixed joints of a model.
+
+    aligned : turn the frames M along the joint axes; False keeps the child's axes, for studies of what that
+        costs.
 
     Masses, first moments and inertias about the moving origin simply add.  Bodies fixed to the world keep a
     constant pose and no longer matter for the dynamics.
@@ -94,41 +105,78 @@ def moving_tree(model: Model) -> MovingTree:
             where[body.name] = (parent, _snapped(X_MJ))
             index = parent
         else:
-            axis, sign, R_JM = _aligned_axis(joint)
-            index = len(bodies)
-            where[body.name] = (index, Placement(R_JM.T))
-            X_PJ = _snapped(X_MJ @ Placement(R_JM))
-            bodies.append(
-                MovingBody(
-                    body.name, joint, parent, X_PJ, axis, sign, nq, nu, 0.0, np.zeros(3), np.zeros((3, 3))
+            index = parent
+            for element in _elements(joint):
+                axis, sign, R_JM = _frame_along(element, aligned)
+                mimic = joint.mimic
+                bodies.append(
+                    MovingBody(
+                        name=body.name,
+                        joint=element,
+                        parent=index,
+                        X_PJ=_snapped(X_MJ @ Placement(R_JM)),
+                        axis=axis,
+                        sign=sign,
+                        direction_M=R_JM.T @ element.axis_J if axis < 0 else sign * np.eye(3)[axis],
+                        q_start=model.q_slice(mimic.joint).start if mimic else nq,
+                        u_start=model.u_slice(mimic.joint).start if mimic else nu,
+                        ratio=mimic.multiplier if mimic else 1.0,
+                        offset=mimic.offset if mimic else 0.0,
+                        mass=0.0,
+                        moment=np.zeros(3),
+                        inertia=np.zeros((3, 3)),
+                    )
                 )
-            )
-            mass.append(0.0)
-            moment.append(np.zeros(3))
-            inertia.append(np.zeros((3, 3)))
-            nq, nu = nq + joint.nq, nu + joint.nu
+                mass.append(0.0)
+                moment.append(np.zeros(3))
+                inertia.append(np.zeros((3, 3)))
+                index, X_MJ = len(bodies) - 1, Placement(R_JM.T)
+                nq, nu = nq + element.nq, nu + element.nu
+            where[body.name] = (index, X_MJ)
         if index >= 0:
             m, h, I = _about_moving_origin(body, where[body.name][1])
             mass[index] += m
             moment[index] += h
             inertia[index] += I
     lumped = tuple(
-        MovingBody(
-            b.name,
-            b.joint,
-            b.parent,
-            b.X_PJ,
-            b.axis,
-            b.sign,
-            b.q_start,
-            b.u_start,
-            mass[i],
-            moment[i],
-            inertia[i],
-        )
-        for i, b in enumerate(bodies)
+        replace(b, mass=m, moment=h, inertia=I)
+        for b, m, h, I in zip(bodies, mass, moment, inertia, strict=True)
     )
-    return MovingTree(model.name, lumped, where, np.asarray(model.gravity_W, float), nq, nu)
+    gravity_W = np.asarray(model.gravity_W, float)
+    follows = any(j.mimic for j in model.joints)
+    return MovingTree(model.name, lumped, where, gravity_W, nq, nu, model.quaternions, follows)
+
+
+def _elements(joint: Joint) -> list[Joint]:
+    """Return the joints in a row that a joint is, all placed in the joint frame J."""
+    a = joint.axis_J
+    if joint.kind == "universal":
+        return [replace(joint, kind="revolute"), replace(joint, kind="revolute", axis_J=joint.axis2_J)]
+    if joint.kind == "cylindrical":
+        return [replace(joint, kind="revolute"), replace(joint, kind="prismatic")]
+    if joint.kind == "planar":
+        x, y = _plane_axes(a)
+        return [
+            replace(joint, kind="prismatic", axis_J=x),
+            replace(joint, kind="prismatic", axis_J=y),
+            replace(joint, kind="revolute"),
+        ]
+    return [joint]
+
+
+def _plane_axes(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors x and y in the plane square to a: axes x and y of J where a is its z."""
+    e = np.eye(3)[0 if abs(a[0]) < 0.9 else 1]
+    x = e - (e @ a) * a
+    x /= np.linalg.norm(x)
+    return x, np.cross(a, x)
+
+
+def _square_to(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return unit vectors x and y so that x, y, a are right-handed, x square to a coordinate axis."""
+    x = np.cross(np.eye(3)[int(np.argmin(np.abs(a)))], a)
+    x /= np.linalg.norm(x)
+    return x, np.cross(a, x)
 
 
 def _about_moving_origin(body: Body, X_MB: Placement) -> tuple[float, np.ndarray, np.ndarray]:
@@ -139,19 +187,18 @@ def _about_moving_origin(body: Body, X_MB: Placement) -> tuple[float, np.ndarray
     return body.mass, body.mass * c, 0.5 * (I + I.T)
 
 
-def _aligned_axis(joint: Joint) -> tuple[int, float, np.ndarray]:
+def _frame_along(joint: Joint, aligned: bool) -> tuple[int, float, np.ndarray]:
     """Return (axis, sign, R_JM): the coordinate direction of M along which the joint moves, and M in J."""
-    if joint.kind == "free":
+    if joint.kind in ("ball", "free"):
         return 2, 1.0, np.eye(3)
     a = np.asarray(joint.axis_J, float)
     a = a / np.linalg.norm(a)
     k = int(np.argmax(np.abs(a)))
     if np.all(np.abs(np.delete(a, k)) < SNAP):
         return k, float(np.sign(a[k])), np.eye(3)
-    # M: z along the axis, x as square to it as the coordinate axes allow
-    x = np.cross(np.eye(3)[int(np.argmin(np.abs(a)))], a)
-    x /= np.linalg.norm(x)
-    return 2, 1.0, np.column_stack([x, np.cross(a, x), a])
+    if not aligned and joint.kind != "helical":
+        return -1, 1.0, np.eye(3)
+    return 2, 1.0, np.column_stack([*_square_to(a), a])
 
 
 def _snapped(X: Placement) -> Placement:

@@ -19,6 +19,9 @@ def joint_notes(joints: Sequence[Joint]) -> list[str]:
     rubbing = [j.name for j in joints if j.coulomb > 0.0]
     if rubbing:
         notes.append(f"Coulomb friction of joints is carried, not yet acted on: {', '.join(rubbing)}.")
+    following = [f"{j.name} (with {j.mimic.joint})" for j in joints if j.mimic]
+    if following:
+        notes.append(f"joints that follow another: {', '.join(following)}.")
     return notes
 
 
@@ -39,9 +42,4 @@ def urdf_notes(robot: ElementTree.Element, bodies: Sequence[Body], joints: Seque
         files = "mesh file" if meshes == 1 else "mesh files"
         notes.append(f"{meshes} {files} ignored: only shapes of the config are drawn and touched.")
     notes.extend(joint_notes(joints))
-    moving = {j.name for j in joints if j.kind != "fixed"}
-    mimics = [j.get("name", "") for j in robot.findall("joint") if j.find("mimic") is not None]
-    mimics = [name for name in mimics if name in moving]
-    if mimics:
-        notes.append(f"mimic joints move on their own: {', '.join(mimics)}.")
     return notes

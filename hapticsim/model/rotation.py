@@ -37,6 +37,14 @@ def quaternion_from_rpy(rpy: Sequence[float]) -> np.ndarray:
     return -q if q[0] < 0.0 else q
 
 
+def rotation_of(quaternion: np.ndarray) -> np.ndarray:
+    """(3, 3) rotation matrix of a unit quaternion (w, x, y, z)."""
+    w, v = quaternion[0], np.asarray(quaternion[1:])
+    skew = np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
+    turned: np.ndarray = np.eye(3) + 2.0 * (w * skew + skew @ skew)
+    return turned
+
+
 def quaternion_of(R: np.ndarray) -> np.ndarray:
     """(4,) unit quaternion (w, x, y, z) of a rotation matrix, with w >= 0.
 

@@ -11,7 +11,43 @@ from dataclasses import dataclass, field
 import numpy as np
 
 WORLD = "world"
-JOINT_KINDS = ("revolute", "continuous", "prismatic", "fixed", "free")
+ANGULAR, LINEAR = "rad", "m"
+
+
+@dataclass(frozen=True)
+class JointKind:
+    """What all joints of a kind have in common."""
+
+    nq: int  # generalized coordinates
+    units: tuple[str, ...]  # of each generalized speed, per second
+    quaternion: int | None = None  # where a unit quaternion (w, x, y, z) starts among the coordinates
+
+    @property
+    def nu(self) -> int:
+        """Number of generalized speeds."""
+        return len(self.units)
+
+
+# Coordinates and speeds, in order; J is the joint frame in the parent, B the child's frame.
+#   helical      angle; the body slides by pitch times it along the axis
+#   universal    angle about the axis (fixed in the parent), then about axis 2 (fixed in the child)
+#   cylindrical  angle about the axis and displacement along it
+#   planar       two displacements square to the axis, in axes of J, then the angle about the axis
+#   ball         quaternion of B in J; u is the angular velocity in axes of B
+#   free         position of B in J and the quaternion; u is angular then linear velocity in axes of B
+# All others have u = qdot.
+JOINT_KINDS = {
+    "fixed": JointKind(0, ()),
+    "revolute": JointKind(1, (ANGULAR,)),
+    "continuous": JointKind(1, (ANGULAR,)),
+    "prismatic": JointKind(1, (LINEAR,)),
+    "helical": JointKind(1, (ANGULAR,)),
+    "universal": JointKind(2, (ANGULAR, ANGULAR)),
+    "cylindrical": JointKind(2, (ANGULAR, LINEAR)),
+    "planar": JointKind(3, (LINEAR, LINEAR, ANGULAR)),
+    "ball": JointKind(4, (ANGULAR,) * 3, 0),
+    "free": JointKind(7, (ANGULAR,) * 3 + (LINEAR,) * 3, 3),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,16 +72,27 @@ class Body:
     inertia_com_B: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # (3, 3) [kg m^2] about it
 
 
+@dataclass(frozen=True)
+class Mimic:
+    """Displacement of a joint that follows another: ``multiplier`` times the other's, plus ``offset``."""
+
+    joint: str  # the one followed: it has a coordinate of its own
+    multiplier: float = 1.0
+    offset: float = 0.0  # [rad] or [m]
+
+
 @dataclass(frozen=True, eq=False)
 class Joint:
     """Joint between a parent body (or the world) and its one child body."""
 
     name: str
-    kind: str  # one of JOINT_KINDS
+    kind: str  # a key of JOINT_KINDS
     parent: str  # body name or WORLD
     child: str  # body name
     X_PJ: Placement = field(default_factory=Placement)
     axis_J: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))  # (3,) unit
+    axis2_J: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))  # (3,) unit, universal
+    pitch: float = 0.0  # [m/rad] helical
     damping: float = 0.0  # [N m s/rad] or [N s/m]
     coulomb: float = 0.0  # [N m] or [N]; carried, not yet acted on
     armature: float = 0.0  # [kg m^2] or [kg], rotor inertia seen at the joint
@@ -53,16 +100,17 @@ class Joint:
     upper: float = np.inf
     effort_limit: float = np.inf  # [N m] or [N]
     velocity_limit: float = np.inf  # [rad/s] or [m/s]
+    mimic: Mimic | None = None  # kinds with one coordinate only
 
     @property
     def nq(self) -> int:
-        """Number of generalized coordinates (free: position and unit quaternion w, x, y, z)."""
-        return {"fixed": 0, "free": 7}.get(self.kind, 1)
+        """Number of generalized coordinates; none for a joint that follows another."""
+        return 0 if self.mimic else JOINT_KINDS[self.kind].nq
 
     @property
     def nu(self) -> int:
-        """Number of generalized speeds (free: angular then linear velocity of B, axes of B)."""
-        return {"fixed": 0, "free": 6}.get(self.kind, 1)
+        """Number of generalized speeds; none for a joint that follows another."""
+        return 0 if self.mimic else JOINT_KINDS[self.kind].nu
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +135,8 @@ class Model:
 
     @property
     def moving_joints(self) -> tuple[Joint, ...]:
-        return tuple(j for j in self.joints if j.kind != "fixed")
+        """The joints that have coordinates."""
+        return tuple(j for j in self.joints if j.nu > 0)
 
     @property
     def body_names(self) -> tuple[str, ...]:
@@ -111,10 +160,24 @@ class Model:
             start += joint.nu
         raise KeyError(joint_name)
 
-    def zero_q(self) -> np.ndarray:
-        """(nq,) zero displacement: joints at 0, free joints at the origin with the identity quaternion."""
-        q = np.zeros(self.nq)
+    @property
+    def quaternions(self) -> tuple[int, ...]:
+        """Where each unit quaternion starts in q."""
+        starts, start = [], 0
         for joint in self.joints:
-            if joint.kind == "free":
-                q[self.q_slice(joint.name).start + 3] = 1.0
+            if (offset := JOINT_KINDS[joint.kind].quaternion) is not None:
+                starts.append(start + offset)
+            start += joint.nq
+        return tuple(starts)
+
+    def to_yaml(self) -> str:
+        """Return a scene file that holds this model and nothing else."""
+        from hapticsim.model.write import model_to_yaml
+
+        return model_to_yaml(self)
+
+    def zero_q(self) -> np.ndarray:
+        """(nq,) zero displacement: coordinates 0, quaternions 1, 0, 0, 0."""
+        q = np.zeros(self.nq)
+        q[list(self.quaternions)] = 1.0
         return q

@@ -15,19 +15,24 @@ import numpy as np
 
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.model.checks import check_finite_mass, check_moving_bodies
+from hapticsim.model.followers import with_followers
 from hapticsim.model.notes import urdf_notes
 from hapticsim.model.order import check_names, order_tree
 from hapticsim.model.rotation import rotation_from_rpy
-from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.tree import WORLD, Body, Joint, Mimic, Model, Placement
 
-_KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "fixed")}
+_KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "planar", "fixed")}
 _Element = ElementTree.Element
 _LINK, _JOINT = "link {!r}".format, "joint {!r}".format
 LARGEST = 1e15
 
 
 def load_urdf(
-    path: str | Path, fixed_base: bool = True, notes: list[str] | None = None, locked: Sequence[str] = ()
+    path: str | Path,
+    fixed_base: bool = True,
+    notes: list[str] | None = None,
+    locked: Sequence[str] = (),
+    mimic: bool = True,
 ) -> Model:
     """Read a robot description.
 
@@ -37,8 +42,9 @@ def load_urdf(
     fixed_base : True fixes the root link to the world by the joint ``root``; a root link named ``world``
         then is the world.  False lets it float on the free joint ``root_joint``.
     notes : if given, one line is appended for each kind of content that is read but not acted on: mesh files,
-        joint limits, mimic joints, friction, moments of inertia that do not fit together.
-    locked : names of joints to hold fixed at zero displacement.
+        joint limits, friction, moments of inertia that do not fit together.
+    locked : names of joints to hold fixed at zero displacement, with those that follow them.
+    mimic : True couples joints with a ``mimic`` to the ones they follow; False lets them move on their own.
 
     Raises
     ------
@@ -46,8 +52,9 @@ def load_urdf(
     """
     robot = _robot(path)
     links = [_link(path, element) for element in robot.findall("link")]
-    joints = _locked(path, [_joint(path, element) for element in robot.findall("joint")], locked)
+    joints = _locked(path, [_joint(path, element, mimic) for element in robot.findall("joint")], locked)
     check_names(path, links, joints, _LINK, _JOINT, [b.name for b in links])
+    joints = list(with_followers(path, joints, _JOINT))
     links, joints = _based(path, links, joints, fixed_base)
     bodies, ordered = order_tree(path, links, joints, _LINK, _JOINT)
     check_moving_bodies(path, bodies, ordered, _LINK)
@@ -101,7 +108,7 @@ def _link(path: str | Path, element: _Element) -> Body:
     return Body(name, mass, X_BI.translation, inertia)
 
 
-def _joint(path: str | Path, element: _Element) -> Joint:
+def _joint(path: str | Path, element: _Element, mimic: bool) -> Joint:
     name = _name(path, element)
     key = f"joint {name!r}"
     kind = element.get("type", "")
@@ -147,6 +154,20 @@ def _joint(path: str | Path, element: _Element) -> Joint:
         upper=upper if bounded else math.inf,
         effort_limit=_number(path, key, limit, "effort", math.inf),
         velocity_limit=_number(path, key, limit, "velocity", math.inf),
+        mimic=_mimic(path, key, element.find("mimic")) if mimic and kind != "fixed" else None,
+    )
+
+
+def _mimic(path: str | Path, key: str, element: _Element | None) -> Mimic | None:
+    if element is None:
+        return None
+    leader = element.get("joint")
+    if not leader:
+        raise ConfigError(path, key, 'has a mimic that names no joint: add joint="..." to it.')
+    return Mimic(
+        leader,
+        _number(path, key, element, "multiplier", 1.0),
+        _number(path, key, element, "offset", 0.0),
     )
 
 
@@ -160,7 +181,8 @@ def _locked(path: str | Path, joints: list[Joint], names: Sequence[str]) -> list
                 f"has no joint {name!r} to lock{nearest(name, valid)}: its joints are {listed(valid)}.",
             )
     return [
-        replace(j, kind="fixed", lower=-math.inf, upper=math.inf) if j.name in names else j for j in joints
+        replace(j, kind="fixed", lower=-math.inf, upper=math.inf, mimic=None) if j.name in names else j
+        for j in joints
     ]
 
 
