@@ -7,6 +7,7 @@ The map, in the order data flows::
     equations   recursions over any scalar -> straight-line code for one robot -> compiled
     kernels     the tick: contacts, selection, embedding, impulses, coupling; arrays in, arrays out
     simulation  the tick in virtual time
+    offline     the mechanism alone, by any algorithm and integrator
     haptics     coupler gains from the device and the rate; safety
     realtime    the tick against the clock
     wire        ZeroMQ and msgpack, and nobody else

@@ -130,6 +130,12 @@ def device(
 
 @app.command()
 def view(
+    file: Annotated[
+        Path | None, typer.Argument(help="recording (.mcap) to show instead of a running server")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="with FILE: write a film, .gif or .mp4, and end")] = None,
+    speed: Annotated[float, typer.Option(min=0.001, max=1000.0, help="with FILE: times its own speed")] = 1.0,
+    fps: Annotated[float, typer.Option(min=1.0, max=100.0, help="with --out: pictures per second")] = 25.0,
     endpoint: Annotated[str | None, typer.Option(help="publish endpoint of the server")] = None,
     pointer: Annotated[
         str | None, typer.Option(help="endpoint to publish the pointer on, for the mouse")
@@ -138,7 +144,18 @@ def view(
     frames: Annotated[int | None, typer.Option(help="end after this many frames")] = None,
     keys: Keys = None,
 ) -> None:
-    """Open the window on a running server."""
+    """Open the window on a running server, or on a recording."""
+    if file is not None:
+        from hapticsim.animation import film
+        from hapticsim.animation import show as play
+
+        if out is None:
+            play(file, speed, _progress)
+        else:
+            print(f"{out}: {film(file, out, speed, fps, _progress)} pictures")
+        return
+    if out is not None:
+        raise typer.BadParameter("--out needs a recording: hapticsim view FILE --out FILM.")
     from hapticsim.display.window import main as show
     from hapticsim.wire.endpoints import default_endpoint
 
@@ -188,12 +205,59 @@ def model(
 
 @app.command()
 def simulate(
-    config: Config,
+    config: Annotated[Path, typer.Argument(help="scene file (YAML); with --integrator also a URDF")],
     seconds: Annotated[float, typer.Option(min=0.0, help="[s] of simulated time")] = 15.0,
     out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
     device: Annotated[str | None, typer.Option(help="driver (default: the scripted hand)")] = None,
+    integrator: Annotated[
+        str | None, typer.Option(help="the mechanism alone: cash_karp, rk4, dop853, radau, bdf or lsoda")
+    ] = None,
+    algorithm: Annotated[str, typer.Option(help="of the forward dynamics, with --integrator")] = "abm_exact",
+    accuracy: Annotated[float, typer.Option(help="relative error of a step, with --integrator")] = 1e-6,
+    precision: Annotated[str, typer.Option(help="float64 or float32, with --integrator")] = "float64",
+    step: Annotated[float, typer.Option(help="[s] first step, or that of rk4, with --integrator")] = 0.01,
+    initial: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE: where a joint starts [rad or m]; repeatable")
+    ] = None,
+    torque: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE: constant force of a joint [N m or N]; repeatable")
+    ] = None,
+    condition: Annotated[bool, typer.Option("--condition", help="record the condition number of M")] = False,
+    compare: Annotated[str | None, typer.Option(help="record the difference to another algorithm")] = None,
 ) -> None:
-    """Run in virtual time with a scripted hand, faster than the clock."""
+    """Run in virtual time: with a scripted hand, or with --integrator the mechanism alone."""
+    if integrator is None:
+        _simulate_with_hand(config, seconds, out, device)
+        return
+    from hapticsim.experiment import read_scene, run_experiment
+
+    notes: list[str] = []
+    scene = read_scene(config, notes)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    print(
+        run_experiment(
+            scene,
+            seconds,
+            out,
+            initial=initial or (),
+            torques=torque or (),
+            progress=_progress,
+            integrator=integrator,
+            algorithm=algorithm,
+            accuracy=accuracy,
+            precision=precision,
+            step_s=step,
+            condition_number=condition,
+            compare_with=compare,
+        )
+    )
+    if out:
+        print(f"recording: {out}; see it: hapticsim view {out}")
+
+
+def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
+    """The whole tick, with a driver in lockstep."""
     from hapticsim.drivers import require_driver
     from hapticsim.simulation import Simulation
     from hapticsim.virtual import simulate as run_virtual

@@ -130,12 +130,11 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
     place = {name: i for i, name in enumerate(equations.frames)}
     place[WORLD] = -1
     constant, gravity, kp, kd, reference = (np.zeros(model.nu) for _ in range(5))
-    damping, limit = np.zeros(model.nu), np.full(model.nu, np.inf)
+    limit = np.full(model.nu, np.inf)
     q_of_u = np.full(model.nu, -1, np.int64)
     laws = {law.joint: law for law in scene.torque_laws}
     for joint in model.moving_joints:
         r, i = model.u_slice(joint.name), model.q_slice(joint.name)
-        damping[r] += joint.damping
         if joint.nu == 1:
             q_of_u[r] = i.start
             limit[r] = joint.effort_limit if joint.effort_limit > 0.0 else np.inf
@@ -143,9 +142,6 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
             constant[r] = law.constant
             gravity[r] = 1.0 if law.gravity_compensation else 0.0
             kp[r], kd[r], reference[r] = law.stiffness, law.damping, law.reference
-    for joint in model.joints:
-        if joint.mimic:
-            damping[model.u_slice(joint.mimic.joint)] += joint.mimic.multiplier**2 * joint.damping
     for c in candidates:
         if c.sphere_body == WORLD and c.surface_body == WORLD:
             raise ConfigError(
@@ -166,7 +162,7 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
         quaternions=int(bool(model.quaternions)),
         tick_s=scene.tick_s,
         max_events=MAX_EVENTS,
-        damping=damping,
+        damping=model.damping,
         torque_constant=constant,
         torque_gravity=gravity,
         torque_kp=kp,

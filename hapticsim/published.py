@@ -11,6 +11,7 @@ from hapticsim.codes import Event, Fault, Safety
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.rotation import quaternion_of
+from hapticsim.model.skeleton import skeleton
 from hapticsim.model.tree import WORLD
 from hapticsim.teleop.predictor import Prediction
 
@@ -53,7 +54,7 @@ class Describer:
                     "pose": [*s.X_BS.translation.tolist(), *quaternion_of(s.X_BS.rotation).tolist()],
                     "color": list(s.color),
                 }
-                for s in scene.shapes
+                for s in scene.shapes or skeleton(scene.model)
             ],
             "mapping": {
                 "origin": self.origin.tolist(),

@@ -74,7 +74,7 @@ def test_the_pivots_of_elimination_are_the_same_on_paper(robot):
     for name in ("abm", "abm_modified", "abm_bad"):
         np.testing.assert_allclose(robot.algorithm(name).pivots(q), expected, rtol=1e-11)
     if robot.model.name == "wam":  # with one speed per joint the matrix is eliminated in the same order
-        np.testing.assert_allclose(robot.algorithm("crbm_cholesky").pivots(q), expected, rtol=1e-11)
+        np.testing.assert_allclose(robot.algorithm("crbm_ldl").pivots(q), expected, rtol=1e-11)
 
 
 # ---- the code is the reference
@@ -226,7 +226,7 @@ def test_table_2_along_a_coordinate_axis_only_the_mass_matrix_swallows_the_light
     equations = collinear_slides(tip_mass, models.Z)
     for name in ELIMINATIONS.keys() - {"abm_bad"}:
         assert pivot_and_acceleration(equations, name) == RIGHT
-    pivot, acceleration = pivot_and_acceleration(equations, "crbm_cholesky")
+    pivot, acceleration = pivot_and_acceleration(equations, "crbm_ldl")
     if tip_mass == 1e7:
         assert (pivot, acceleration) == RIGHT
     else:
@@ -237,7 +237,7 @@ def test_table_2_along_a_coordinate_axis_only_the_mass_matrix_swallows_the_light
 def test_table_2_along_a_skew_axis_only_the_modified_method_keeps_the_light_body(tip_mass):
     equations = collinear_slides(tip_mass, np.array([0.0, 1.0, 1.0]) / np.sqrt(2.0))
     assert pivot_and_acceleration(equations, "abm_modified") == RIGHT
-    for name in ("abm", "crbm_cholesky"):
+    for name in ("abm", "crbm_ldl"):
         pivot, acceleration = pivot_and_acceleration(equations, name)
         if tip_mass >= 1e8:
             assert pivot == 0.0 and not math.isfinite(acceleration)
@@ -290,9 +290,10 @@ def test_a_matrix_without_a_solution_gives_nan_and_no_exception(name):
     assert np.all(np.isnan(x))
 
 
-def test_cholesky_gives_nan_for_a_matrix_that_is_not_positive_definite():
+@pytest.mark.parametrize("solver", [solvers.cholesky, solvers.ldl])
+def test_cholesky_gives_nan_for_a_matrix_that_is_not_positive_definite(solver):
     x = np.zeros(2)
-    solvers.cholesky(np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2), x)
+    solver(np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones(2), x)
     assert np.all(np.isnan(x))
 
 
@@ -346,7 +347,7 @@ def test_operations_are_counted_once_and_only_if_an_output_needs_them():
             ("abm_modfied",),
             "forward dynamics of wam has no algorithm 'abm_modfied' (did you mean 'abm_modified'?); "
             "there are 'abm', 'abm_bad', 'abm_exact', 'abm_modified', 'conjugate_gradient', 'crbm_cholesky', "
-            "'crbm_gauss_jordan', 'crbm_lu', 'crbm_svd'.",
+            "'crbm_gauss_jordan', 'crbm_ldl', 'crbm_lu', 'crbm_svd'.",
         ),
         (
             ("abm", "float16"),
@@ -371,7 +372,7 @@ def test_arguments_are_checked_in_the_precision_they_are_used_in():
 
 def test_pivots_are_refused_where_there_are_none():
     sentence = (
-        "crbm_svd has no pivots to show: ask 'abm', 'abm_bad', 'abm_exact', 'abm_modified', 'crbm_cholesky'."
+        "crbm_svd has no pivots to show: ask 'abm', 'abm_bad', 'abm_exact', 'abm_modified', 'crbm_ldl'."
     )
     with pytest.raises(HapticsimError, match=f"^{re.escape(sentence)}$"):
         compile_equations(wam(), ()).algorithm("crbm_svd").pivots([0.0] * 4)

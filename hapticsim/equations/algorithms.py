@@ -6,7 +6,8 @@ All solve M udot + h = tau for udot and differ only in what rounding does to the
     abm                articulated bodies, I_a = I_A - U U' / D as it is computed
     abm_modified       the pivot D = S' M S + S' Mtilde S from two parts that are kept apart
     abm_bad            projection after transformation and addition, so that it has to cancel
-    crbm_cholesky      composite rigid bodies, M = L' D L
+    crbm_cholesky      composite rigid bodies, M = L L', from the root
+    crbm_ldl           composite rigid bodies, M = L' D L, from the tips, without square roots
     crbm_lu            composite rigid bodies, Gaussian elimination with partial pivoting
     crbm_gauss_jordan  composite rigid bodies, elimination with full pivoting
     crbm_svd           composite rigid bodies, singular values
@@ -46,6 +47,7 @@ ELIMINATIONS = {
 }
 SOLVERS = {
     "crbm_cholesky": solvers.cholesky,
+    "crbm_ldl": solvers.ldl,
     "crbm_lu": solvers.lu,
     "crbm_gauss_jordan": solvers.gauss_jordan,
     "crbm_svd": solvers.svd,
@@ -216,12 +218,12 @@ class Algorithm:
     def pivots(self, q: Any) -> np.ndarray:
         """Return D (nu), what the elimination divides by, in this precision, by the reference.
 
-        Offered by the ABMs and crbm_cholesky, which share them on paper.  Behind a pivot that is not positive
-        Cholesky has no more of them: NaN.
+        Offered by the ABMs and crbm_ldl, which share them on paper.  Behind a pivot that is not positive
+        L' D L has no more of them: NaN.
         """
-        if self.name not in (*ELIMINATIONS, "crbm_cholesky"):
+        if self.name not in (*ELIMINATIONS, "crbm_ldl"):
             raise HapticsimError(
-                f"{self.name} has no pivots to show: ask {listed([*ELIMINATIONS, 'crbm_cholesky'])}."
+                f"{self.name} has no pivots to show: ask {listed([*ELIMINATIONS, 'crbm_ldl'])}."
             )
         link = Linkage(self._tree, list(self._check("q", q, self._real.dtype)))
         still: Vector = list(np.zeros(self._tree.nu, self._real.dtype))
@@ -229,7 +231,7 @@ class Algorithm:
             if self.name in ELIMINATIONS:
                 return self._array(articulated_body(link, still, still, ELIMINATIONS[self.name])[1])
             found: np.ndarray = np.full(self._tree.nu, np.nan, self._real.dtype)
-            _plain(solvers.cholesky_factor)(self._array(mass_matrix(link)), found)
+            _plain(solvers.ldl_factor)(self._array(mass_matrix(link)), found)
             return found
 
     def _arguments(self, q: Any, u: Any, tau: Any) -> list[np.ndarray]:

@@ -1,7 +1,8 @@
 """Ways to solve A x = b for the rates of the speeds, A the mass matrix.
 
-The four direct ones are those that Cloutier, Properties of Robot Forward Dynamics Algorithms (1995), section
-5.1.5, compares; the fifth is one step of the method of conjugate gradients.  All work in the precision of the
+Cholesky, LU, Gauss-Jordan and singular values are those that Cloutier, Properties of Robot Forward Dynamics
+Algorithms (1995), section 5.1.5, compares; L D L' is what a tree invites to, and the last is one step of the
+method of conjugate gradients.  All work in the precision of the
 arrays they are given: n x n and n, C-contiguous, float64 or float32.  A and b are used up.  A matrix that
 cannot be solved gives NaN, no exception.  Plain Python (``cholesky.py_func``) gives the same bits.
 """
@@ -15,7 +16,7 @@ SWEEPS = 40  # of Jacobi rotations; 5 to 10 are usual
 
 
 @njit(nogil=True, error_model="numpy")
-def cholesky_factor(A, pivots):
+def ldl_factor(A, pivots):
     """Write L below the diagonal of A, with A = L' D L, and D into ``pivots`` (n), without square roots.
 
     Rows are eliminated from the last up, so a robot from its tips to its root, and the pivots are the D of
@@ -37,9 +38,42 @@ def cholesky_factor(A, pivots):
 
 @njit(nogil=True, error_model="numpy")
 def cholesky(A, b, x):
-    """Solve for a symmetric A, of which the lower triangle is read; NaN where A is not positive definite."""
+    """Solve by A = L L', of which the lower triangle is read; NaN where A is not positive definite.
+
+    The textbook's order and square roots (Golub and Van Loan, algorithm 4.2.1), from the root to the tips.
+    """
     n = len(A)
-    if not cholesky_factor(A, x):
+    for j in range(n):
+        for i in range(j, n):
+            total = A[i, j]
+            for k in range(j):
+                total -= A[i, k] * A[j, k]
+            if i == j:
+                if not total > 0:
+                    x[:] = np.nan
+                    return
+                A[j, j] = np.sqrt(total)
+            else:
+                A[i, j] = total / A[j, j]
+    for i in range(n):  # L y = b
+        x[i] = b[i]
+        for k in range(i):
+            x[i] -= A[i, k] * x[k]
+        x[i] = x[i] / A[i, i]
+    for i in range(n - 1, -1, -1):  # L' x = y
+        for k in range(i + 1, n):
+            x[i] -= A[k, i] * x[k]
+        x[i] = x[i] / A[i, i]
+
+
+@njit(nogil=True, error_model="numpy")
+def ldl(A, b, x):
+    """Solve by A = L' D L, of which the lower triangle is read; NaN where A is not positive definite.
+
+    From the tips to the root and without square roots it rounds less than ``cholesky`` does.
+    """
+    n = len(A)
+    if not ldl_factor(A, x):
         x[:] = np.nan
         return
     for k in range(n - 1, -1, -1):  # L' y = b, then y / D

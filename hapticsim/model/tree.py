@@ -170,6 +170,17 @@ class Model:
             start += joint.nq
         return tuple(starts)
 
+    @property
+    def damping(self) -> np.ndarray:
+        """(nu,) [N m s/rad or N s/m] viscous damping of each speed, that of followers on the one they share."""
+        total = np.zeros(self.nu)
+        for joint in self.joints:
+            if joint.mimic:
+                total[self.u_slice(joint.mimic.joint)] += joint.mimic.multiplier**2 * joint.damping
+            else:
+                total[self.u_slice(joint.name)] += joint.damping
+        return total
+
     def to_yaml(self) -> str:
         """Return a scene file that holds this model and nothing else."""
         from hapticsim.model.write import model_to_yaml

@@ -1,0 +1,186 @@
+"""Showing a recording as it is, without simulating it again: in the window, or as a GIF or MP4 file."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hapticsim.assembly import assemble
+from hapticsim.child import Child
+from hapticsim.config.load import loads
+from hapticsim.errors import ConfigError, DeviceError
+from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.published import Describer
+from hapticsim.recording.reader import Recording, read_recording
+
+SIZE = (720, 480)  # [px] of a film
+ELEVATION = 0.30  # [rad]
+WINDOW_Hz = 60.0
+PAUSE_s = 0.7  # between the end and the next beginning in the window
+SAMPLES_TO_FIT = 60  # poses that the camera looks at to see all of the motion
+
+
+class Animation:
+    """The rows of a recording as messages of the topics ``scene`` and ``state``.
+
+    Raises
+    ------
+    ConfigError : not a recording, empty, or without the coordinates of its scene.
+    """
+
+    def __init__(self, file: Path, progress: Callable[[str], Any]) -> None:
+        self.recording = read_recording(file)
+        if self.recording.note:
+            print(f"note: {self.recording.note}", file=sys.stderr)
+        scene = loads(self.recording.config_text, self.recording.metadata.get("path") or file)
+        self._describer = Describer(assemble(scene, progress))
+        self._nq, self._nu = scene.model.nq, scene.model.nu
+        self._nk = len(self._describer.assembly.candidates)
+        missing = [f"q{i}" for i in range(self._nq) if f"q{i}" not in self.recording.columns]
+        if missing:
+            raise ConfigError(
+                file, "", f"has no column {missing[0]!r}: it was recorded by another version of its scene."
+            )
+        if len(self.recording.data) == 0:
+            raise ConfigError(file, "", "holds nothing that could be shown: it ended before its first row.")
+        self.time = self.recording.column("time_s")
+
+    @property
+    def scene(self) -> dict[str, Any]:
+        """Payload of topic ``scene``."""
+        return self._describer.scene(0.0, 0.1)
+
+    def state(self, time_s: float) -> dict[str, Any]:
+        """Payload of topic ``state`` for the last row at or before a time."""
+        k = max(0, int(np.searchsorted(self.time, time_s, side="right")) - 1)
+        if self.recording.columns[1] == "tick":
+            return self._describer.state(self.recording.data[k], None, True)
+        state = self._describer.state(self._row(self.recording, k), None, False)
+        state["coupler"] = {}  # no hand, nothing to draw between it and the body
+        return state
+
+    def _row(self, recording: Recording, k: int) -> np.ndarray:
+        """A row as a run has it, from one of an off-line simulation, which has coordinates and speeds."""
+        row = np.zeros(WIDTH + self._nq + self._nu + 2 * self._nk)
+        row[PLACE["time_s"]] = self.time[k]
+        for n in range(self._nq):
+            row[WIDTH + n] = recording.column(f"q{n}")[k]
+        for n in range(self._nu):
+            row[WIDTH + self._nq + n] = recording.column(f"u{n}")[k]
+        return row
+
+
+def show(file: Path, speed: float, progress: Callable[[str], Any]) -> None:
+    """Play a recording in the window, again and again, until it is closed."""
+    from hapticsim.wire.endpoints import default_endpoint
+    from hapticsim.wire.publisher import Publisher
+
+    animation = Animation(file, progress)
+    begin, end = animation.time[0], animation.time[-1]
+    with Publisher(default_endpoint("replay")) as publisher:
+        window = Child("window", ["-m", "hapticsim", "view", "--endpoint", publisher.endpoint], print, False)
+        try:
+            start = next_scene = time.monotonic()
+            while window.look_after():
+                now = time.monotonic()
+                if now >= next_scene:
+                    publisher.offer("scene", animation.scene)
+                    next_scene = now + 1.0
+                at = begin + (now - start) * speed
+                publisher.offer("state", animation.state(min(at, end)))
+                if at > end + PAUSE_s * speed:
+                    start = time.monotonic()
+                time.sleep(1.0 / WINDOW_Hz)
+        except KeyboardInterrupt:
+            pass
+        finally:
+            window.end()
+
+
+def film(file: Path, out: Path, speed: float, fps: float, progress: Callable[[str], Any]) -> int:
+    """Write a recording as a film; returns the number of frames.
+
+    out : ``.gif`` (needs pillow) or ``.mp4`` (needs imageio-ffmpeg; both in the extra ``studies``).
+    speed : seconds of the recording in a second of the film.
+    """
+    save = _writer(out)
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pictures are made in memory, without a screen
+    animation = Animation(file, progress)
+    count = 1 + int((animation.time[-1] - animation.time[0]) / speed * fps)
+    save(out, _pictures(animation, count, speed / fps), fps, count)
+    return count
+
+
+def _pictures(animation: Animation, count: int, step_s: float) -> Iterator[np.ndarray]:
+    """Pictures (height, width, 3), bytes."""
+    import pygame
+    from rich.progress import track
+
+    from hapticsim.display.camera import OrbitCamera
+    from hapticsim.display.draw import Picture, SceneDrawing
+    from hapticsim.display.messages import SceneMessage, StateMessage
+    from hapticsim.display.palette import Type
+
+    pygame.display.init()
+    pygame.font.init()
+    try:
+        surface = pygame.display.set_mode(SIZE)
+        type_, drawing = Type(), SceneDrawing(SceneMessage.read(animation.scene))
+        camera = OrbitCamera(*SIZE, elevation=ELEVATION)
+        some = np.linspace(animation.time[0], animation.time[-1], SAMPLES_TO_FIT)
+        poses = [StateMessage.read(animation.state(t)).poses for t in some]
+        camera.azimuth = 0.0
+        camera.fit(np.concatenate([drawing.points_of_interest(p) for p in poses]))
+        for k in track(range(count), "drawing", transient=True):
+            time_s = float(animation.time[0]) + k * step_s
+            state = StateMessage.read(animation.state(time_s))
+            for label in drawing.draw(surface, camera, Picture(state, None)):
+                type_.write(surface, label.text, label.at, label.color)
+            type_.write(surface, f"{time_s:.2f} s", (12, 10))
+            yield np.swapaxes(pygame.surfarray.array3d(surface), 0, 1).copy()
+    finally:
+        pygame.display.quit()
+
+
+Save = Callable[[Path, Iterator[np.ndarray], float, int], None]
+
+
+def _writer(out: Path) -> Save:
+    """Return what writes this kind of file; refuses before anything is drawn."""
+    kinds: dict[str, tuple[str, Save]] = {".gif": ("PIL", _save_gif), ".mp4": ("imageio_ffmpeg", _save_mp4)}
+    if out.suffix.lower() not in kinds:
+        raise ConfigError(out, "", "is no film that can be written: end its name in .gif or .mp4.")
+    if not out.absolute().parent.is_dir():
+        raise ConfigError(out, "", "is in a folder that does not exist: make it first.")
+    module, save = kinds[out.suffix.lower()]
+    try:
+        __import__(module)
+        import hapticsim.display.palette  # noqa: F401, the first to need pygame
+    except ImportError as error:
+        raise DeviceError(
+            f"{out}: needs the package {error.name!r}: pip install 'hapticsim[window,studies]'."
+        ) from None
+    return save
+
+
+def _save_gif(out: Path, pictures: Iterator[np.ndarray], fps: float, count: int) -> None:
+    from PIL import Image
+
+    first, *rest = (Image.fromarray(p).quantize(64) for p in pictures)
+    first.save(out, save_all=True, append_images=rest, duration=round(1000.0 / fps), loop=0)
+
+
+def _save_mp4(out: Path, pictures: Iterator[np.ndarray], fps: float, count: int) -> None:
+    import imageio_ffmpeg
+
+    sink = imageio_ffmpeg.write_frames(str(out), SIZE, fps=fps, macro_block_size=1)
+    sink.send(None)
+    for picture in pictures:
+        sink.send(np.ascontiguousarray(picture))
+    sink.close()

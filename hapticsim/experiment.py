@@ -1,0 +1,173 @@
+"""An off-line simulation as a user asks for it: a scene or URDF in, a recording and a few lines out.
+
+The mechanism of the scene moves alone, by its own torque laws and damping: no hand, no contact, no clock.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import hapticsim
+from hapticsim.config.load import load, loads
+from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.model.scene import Scene
+from hapticsim.model.tree import Model
+from hapticsim.model.urdf import load_urdf
+from hapticsim.offline.run import OfflineRun, simulate_offline
+from hapticsim.recording.writer import RecordingWriter, check_can_record
+
+KIND = "offline"  # metadata of such a recording
+
+
+def read_scene(file: Path, notes: list[str]) -> Scene:
+    """Return the scene of a file; a URDF becomes one that holds the robot and nothing else."""
+    if file.suffix.lower() == ".urdf":
+        return loads(load_urdf(file, notes=notes).to_yaml(), file)
+    scene = load(file)
+    notes.extend(scene.notes)
+    return scene
+
+
+def settings(model: Model, given: Sequence[str], option: str) -> dict[str, float]:
+    """Return NAME=VALUE pairs for joints with one coordinate [SI units]."""
+    names = [j.name for j in model.moving_joints if j.nq == 1]
+    found: dict[str, float] = {}
+    for pair in given:
+        name, _, value = pair.partition("=")
+        if name not in names:
+            raise ConfigError(
+                option,
+                pair,
+                f"names no joint with one coordinate{nearest(name, names)}: use {listed(names)}.",
+            )
+        try:
+            found[name] = float(value)
+        except ValueError:
+            raise ConfigError(option, pair, "is not usable: write NAME=NUMBER, in rad or m.") from None
+    return found
+
+
+def run_experiment(
+    scene: Scene,
+    seconds: float,
+    out: Path | None,
+    *,
+    initial: Sequence[str] = (),
+    torques: Sequence[str] = (),
+    progress: Callable[[str], Any] | None = None,
+    **options: Any,
+) -> str:
+    """Simulate, record if asked to, and return the report.
+
+    initial, torques : NAME=VALUE, instead of the scene's start and beside its torque laws.
+    options : of ``offline.run.simulate_offline``.
+
+    Raises
+    ------
+    ConfigError : an option that cannot be used, or a recording that cannot be made.
+    """
+    model = scene.model
+    q0, constant = scene.q0.copy(), np.zeros(model.nu)
+    for name, value in settings(model, initial, "--initial").items():
+        q0[model.q_slice(name)] = value
+    for name, value in settings(model, torques, "--torque").items():
+        constant[model.u_slice(name)] = value
+    if out is not None:
+        check_can_record(out)
+    equations = compile_equations(model, (), progress)
+    law = torque_law(scene, equations, constant)
+    start = time.perf_counter()
+    run = simulate_offline(equations, q0, scene.u0, seconds, torques=law, **options)
+    wall_s = time.perf_counter() - start
+    if out is not None:
+        record(run, scene, out)
+    return report(run, wall_s)
+
+
+def torque_law(scene: Scene, equations: Equations, constant: np.ndarray) -> Any:
+    """Return the scene's torque laws as a function of time, q and u; an array where they are constant."""
+    model = scene.model
+    if not scene.torque_laws:
+        return constant
+    places = [
+        (law, model.q_slice(law.joint).start, model.u_slice(law.joint).start) for law in scene.torque_laws
+    ]
+    gravity = np.zeros(model.nu)
+
+    def torques(_time_s: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+        tau = constant.copy()
+        equations.kernels.gravity_force(np.ascontiguousarray(q, float), gravity)
+        for law, i, r in places:
+            tau[r] += law.constant + law.stiffness * (law.reference - q[i]) - law.damping * u[r]
+            if law.gravity_compensation:
+                tau[r] += gravity[r]
+        return tau
+
+    return torques
+
+
+def columns(model: Model) -> list[str]:
+    """Return the names of the columns of a recording."""
+    return [
+        "time_s",
+        *(f"q{i}" for i in range(model.nq)),
+        *(f"{name}{r}" for name in ("u", "udot") for r in range(model.nu)),
+        "kinetic_J",
+        "potential_J",
+        "evaluations",
+        "condition_number",
+        *(f"difference{r}" for r in range(model.nu)),
+    ]
+
+
+def record(run: OfflineRun, scene: Scene, out: Path) -> None:
+    """Write a run; what was not asked for is NaN."""
+    ns = len(run.time)
+    condition = np.full(ns, np.nan) if run.condition is None else run.condition
+    difference = np.full(run.u.shape, np.nan) if run.difference is None else run.difference
+    parts = (
+        run.time,
+        run.q,
+        run.u,
+        run.udot,
+        run.kinetic,
+        run.potential,
+        run.evaluations,
+        condition,
+        difference,
+    )
+    about = {"hapticsim": hapticsim.__version__, "kind": KIND, "scene": scene.name, "path": scene.path}
+    about |= {"algorithm": run.algorithm, "integrator": run.integrator, "precision": run.precision}
+    with RecordingWriter(out, columns(scene.model), scene.source, about) as writer:
+        writer.append(np.column_stack([np.asarray(p, float) for p in parts]))
+    if writer.failure:
+        raise ConfigError(out, "", writer.failure)
+
+
+def report(run: OfflineRun, wall_s: float) -> str:
+    """Return what a run was, in a few lines."""
+    energy = run.energy
+    scale = max(np.abs(run.potential).max(), np.abs(run.kinetic).max(), 1e-300)
+    rejected = "" if run.rejected < 0 else f", {run.rejected} rejected"
+    off = np.abs(energy - energy[0]).max()
+    lines = [
+        f"{run.algorithm}, {run.integrator}, {run.precision}: {run.time[-1]:g} s in {wall_s:.2f} s. "
+        f"{run.ending.sentence}",
+        f"{run.total_evaluations} evaluations of the forward dynamics, {run.accepted} steps{rejected}",
+        f"energy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end, off by up to "
+        f"{off:.3g} J ({off / scale:.2g} of the largest)",
+    ]
+    if run.condition is not None:
+        lines.append(
+            f"condition number of the mass matrix {run.condition.min():.3g} to {run.condition.max():.3g}"
+        )
+    if run.difference is not None:
+        finite = run.difference[np.isfinite(run.difference)]
+        lines.append(f"relative difference of the other algorithm up to {finite.max(initial=0.0):.3g}")
+    return "\n".join(lines)

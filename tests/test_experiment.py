@@ -1,0 +1,161 @@
+"""Off-line simulations from the command line, and films of recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hapticsim as hs
+from devices.scripted import Scripted
+from hapticsim.animation import Animation, film
+from hapticsim.errors import ConfigError
+from hapticsim.experiment import read_scene, run_experiment
+from hapticsim.model.skeleton import skeleton
+from hapticsim.recording.reader import read_recording
+from hapticsim.virtual import simulate
+from tests.processes import CONFIGS
+
+PENDULUM = """
+name: pendulum
+robot:
+  bodies:
+    - name: rod
+      inertial: {mass_kg: 1.0, com_m: [0, 0, -0.5], inertia_kg_m2: {xx: 0.08, yy: 0.08, zz: 0.001}}
+  joints: [{name: hinge, type: revolute, parent: world, child: rod, axis: [0, 1, 0]}]
+"""
+ROD = """
+<robot name="rod">
+  <link name="base"/>
+  <link name="rod">
+    <inertial><origin xyz="0 0 -0.5"/><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="j" type="continuous"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/></joint>
+</robot>
+"""
+
+
+@pytest.fixture
+def pendulum(tmp_path: Path) -> Path:
+    path = tmp_path / "pendulum.yaml"
+    path.write_text(PENDULUM)
+    return path
+
+
+def run(path: Path, seconds: float = 1.0, out: Path | None = None, **options) -> str:
+    return run_experiment(read_scene(path, []), seconds, out, **{"integrator": "cash_karp", **options})
+
+
+def test_a_recording_holds_the_motion_its_energy_and_what_it_cost(pendulum, tmp_path):
+    out = tmp_path / "swing.mcap"
+    said = run(pendulum, 2.0, out, initial=["hinge=1.0"], condition_number=True, compare_with="crbm_lu")
+    recording = read_recording(out)
+    t, q, u = (recording.column(name) for name in ("time_s", "q0", "u0"))
+    assert t[0] == 0.0 and t[-1] == pytest.approx(2.0) and q[0] == 1.0 and u[0] == 0.0
+    energy = recording.column("kinetic_J") + recording.column("potential_J")
+    assert np.abs(energy - energy[0]).max() < 1e-4
+    assert np.abs(q).max() < 1.0 + 1e-5 and q.min() < -0.9
+    assert np.all(np.diff(recording.column("evaluations")) > 0)
+    assert np.all(recording.column("condition_number") == 1.0)  # of one speed
+    assert np.all(recording.column("difference0")[1:] < 1e-12)
+    assert recording.metadata["kind"] == "offline" and "Reached the end." in said
+
+
+def test_constant_torques_and_the_laws_of_the_scene_act(pendulum, tmp_path):
+    law = "joint: hinge, law: pd, stiffness_Nm_per_rad: 20, damping_Nms_per_rad: 5, reference_rad: 0.4"
+    pendulum.write_text(f"{PENDULUM}torques: [{{{law}, gravity_compensation: true}}]\n")
+    out = tmp_path / "held.mcap"
+    run(pendulum, 6.0, out, torques=["hinge=2.0"])
+    assert read_recording(out).column("q0")[-1] == pytest.approx(0.5, abs=1e-6)  # 0.4 + 2 N m / 20 N m/rad
+
+
+def test_a_urdf_is_simulated_too_and_its_recording_holds_it(tmp_path):
+    path = tmp_path / "rod.urdf"
+    path.write_text(ROD)
+    out = tmp_path / "rod.mcap"
+    run(path, 1.0, out, initial=["j=0.5"], integrator="rk4", step_s=0.002)
+    recording = read_recording(out)
+    assert recording.column("q0")[-1] < 0.0
+    path.unlink()
+    assert Animation(out, lambda text: None).scene["bodies"] == ["base", "rod"]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (
+            {"initial": ["hing=1"]},
+            "--initial: hing=1 names no joint with one coordinate (did you mean 'hinge'?)",
+        ),
+        ({"torques": ["hinge=much"]}, "--torque: hinge=much is not usable: write NAME=NUMBER, in rad or m."),
+        ({"integrator": "rk5"}, "(did you mean 'rk4'?)"),
+        ({"algorithm": "abn"}, "(did you mean 'abm'?)"),
+        ({"accuracy": 0.0}, "accuracy = 0.0 is not usable: it must be finite and above 0."),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(pendulum, options, sentence):
+    with pytest.raises(Exception) as caught:
+        run(pendulum, **options)
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".mp4"])
+def test_a_film_has_a_picture_for_every_moment_and_they_differ(pendulum, tmp_path, suffix, monkeypatch):
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    recorded, out = tmp_path / "swing.mcap", tmp_path / f"swing{suffix}"
+    run(pendulum, 1.0, recorded, initial=["hinge=1.0"])
+    assert film(recorded, out, 1.0, 10.0, lambda text: None) == 11
+    pictures = frames_of(out)
+    assert len(pictures) == 11 and pictures[0].shape == (480, 720, 3)
+    moved = np.abs(pictures[0].astype(int) - pictures[5].astype(int)).max(axis=2) > 40
+    assert 0.001 < moved.mean() < 0.3  # the rod, and not the whole picture
+
+
+def frames_of(path: Path) -> list[np.ndarray]:
+    """The pictures of a film, as a player would show them."""
+    if path.suffix == ".gif":
+        image = pytest.importorskip("PIL.Image")
+        with image.open(path) as film_:
+            pictures = []
+            for k in range(film_.n_frames):
+                film_.seek(k)
+                pictures.append(np.array(film_.convert("RGB")))
+            return pictures
+    reader = pytest.importorskip("imageio_ffmpeg").read_frames(str(path))
+    width, height = next(reader)["size"]
+    return [np.frombuffer(frame, np.uint8).reshape(height, width, 3) for frame in reader]
+
+
+def test_a_recording_cut_off_in_the_middle_is_shown_as_far_as_it_goes(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    recorded, out = tmp_path / "visit.mcap", tmp_path / "visit.gif"
+    scene = hs.load(CONFIGS / "wam_table.yaml")
+    with Scripted() as driver:
+        simulate(scene, driver, 8.0, recorded)
+    whole = recorded.read_bytes()
+    recorded.write_bytes(whole[: len(whole) * 2 // 3])
+    count = film(recorded, out, 4.0, 10.0, lambda text: None)
+    assert 2 <= count < 21 and "note: " in capsys.readouterr().err
+
+
+def test_films_that_cannot_be_made_are_refused(pendulum, tmp_path):
+    recorded = tmp_path / "swing.mcap"
+    run(pendulum, 0.1, recorded)
+    with pytest.raises(ConfigError, match=r"end its name in .gif or .mp4"):
+        film(recorded, tmp_path / "swing.avi", 1.0, 10.0, lambda text: None)
+    with pytest.raises(ConfigError, match="folder that does not exist"):
+        film(recorded, tmp_path / "nowhere" / "swing.gif", 1.0, 10.0, lambda text: None)
+
+
+def test_a_robot_without_shapes_is_drawn_as_sticks():
+    model = read_scene(CONFIGS / "wam_table.yaml", []).model
+    shapes = skeleton(model)
+    assert {s.body for s in shapes} >= {"upper_arm", "forearm"}
+    upper = next(s for s in shapes if s.body == "upper_arm")
+    joint = next(j for j in model.joints if j.parent == "upper_arm")
+    end = upper.X_BS @ type(upper.X_BS)(translation=np.array([0.0, 0.0, upper.size[1] / 2]))
+    np.testing.assert_allclose(end.translation, joint.X_PJ.translation, atol=1e-12)
