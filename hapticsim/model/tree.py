@@ -172,7 +172,7 @@ class Model:
 
     @property
     def damping(self) -> np.ndarray:
-        """(nu,) [N m s/rad or N s/m] viscous damping of each speed, that of followers on the one they share."""
+        """(nu,) [N m s/rad or N s/m] viscous damping of each speed, with that of its followers."""
         total = np.zeros(self.nu)
         for joint in self.joints:
             if joint.mimic:
