@@ -17,7 +17,7 @@ from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.equations.operations import count_operations, operations_of
 from hapticsim.equations.precision import PRECISIONS
 from hapticsim.equations.recursions import Linkage
-from hapticsim.equations.spatial import sin_cos
+from hapticsim.equations.spatial import constant_type, sin_cos
 from hapticsim.equations.trace import Trace
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
@@ -31,6 +31,11 @@ DIGITS = {"float64": 1e-9, "float32": 1e-3}
 @sin_cos.register
 def _(x: mp.mpf):
     return mp.sin(x), mp.cos(x)
+
+
+@constant_type.register
+def _(x: mp.mpf):
+    return mp.mpf
 
 
 def exact(equations: Equations, q, u, tau) -> np.ndarray:
@@ -346,8 +351,8 @@ def test_operations_are_counted_once_and_only_if_an_output_needs_them():
         (
             ("abm_modfied",),
             "forward dynamics of wam has no algorithm 'abm_modfied' (did you mean 'abm_modified'?); "
-            "there are 'abm', 'abm_bad', 'abm_exact', 'abm_modified', 'conjugate_gradient', 'crbm_cholesky', "
-            "'crbm_gauss_jordan', 'crbm_ldl', 'crbm_lu', 'crbm_svd'.",
+            "there are 'abm', 'abm_bad', 'abm_exact', 'abm_modified', 'abm_refined', 'conjugate_gradient', "
+            "'crbm_cholesky', 'crbm_gauss_jordan', 'crbm_ldl', 'crbm_lu', 'crbm_svd'.",
         ),
         (
             ("abm", "float16"),

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
 import mpmath
@@ -40,6 +41,11 @@ QUANTITIES = ("forward dynamics", "inverse dynamics", "mass matrix", "energies",
 @spatial.sin_cos.register
 def _(x: mpmath.mpf) -> tuple[mpmath.mpf, mpmath.mpf]:
     return mpmath.sin(x), mpmath.cos(x)
+
+
+@spatial.constant_type.register
+def _(x: mpmath.mpf) -> Callable[[float], mpmath.mpf]:
+    return mpmath.mpf
 
 
 def check(name: str, fixed_base: bool, states: int) -> Found | None:

@@ -3,6 +3,7 @@
 All solve M udot + h = tau for udot and differ only in what rounding does to them::
 
     abm_exact          articulated bodies, what projection makes zero written as zero (the one the tick uses)
+    abm_refined        abm_exact, then what RNEA says is missing once more through it
     abm                articulated bodies, I_a = I_A - U U' / D as it is computed
     abm_modified       the pivot D = S' M S + S' Mtilde S from two parts that are kept apart
     abm_bad            projection after transformation and addition, so that it has to cancel
@@ -34,7 +35,7 @@ from hapticsim.equations.catalogue import Entry, Outputs, shapes_of, traced
 from hapticsim.equations.emit import emit_lines, emit_module, join_module
 from hapticsim.equations.precision import precision_of
 from hapticsim.equations.recursions import Linkage, inverse_dynamics, mass_matrix
-from hapticsim.equations.spatial import Vector, subtract, zeros
+from hapticsim.equations.spatial import Vector, add, subtract, zeros
 from hapticsim.equations.trace import Trace
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.moving import MovingTree
@@ -52,7 +53,8 @@ SOLVERS = {
     "crbm_gauss_jordan": solvers.gauss_jordan,
     "crbm_svd": solvers.svd,
 }
-ALGORITHMS = (*ELIMINATIONS, *SOLVERS, "conjugate_gradient")
+ALGORITHMS = (*ELIMINATIONS, "abm_refined", *SOLVERS, "conjugate_gradient")
+RECURSIVE = (*ELIMINATIONS, "abm_refined")  # no system of equations is formed
 
 # Conjugate gradients stop when the residual has come down to the precision's last bit of b, or after this
 # many steps per speed; without rounding one step per speed is enough.
@@ -66,6 +68,20 @@ def _abm(
     how: Elimination, tree: MovingTree, frames: Sequence[str], q: Vector, u: Vector, tau: Vector
 ) -> Outputs:
     return {"udot": articulated_body(Linkage(tree, q), u, tau, how)[0]}
+
+
+def _refined(tree: MovingTree, frames: Sequence[str], q: Vector, u: Vector, tau: Vector) -> Outputs:
+    """udot by ABM, and one step of iterative refinement: the residual is solved for at rest without gravity.
+
+    Traced as one function the two passes share inertias and pivots.
+    """
+    link = Linkage(tree, q)
+    udot, _ = articulated_body(link, u, tau)
+    residual = subtract(tau, inverse_dynamics(link, u, udot))
+    at_rest = Linkage(tree, q)
+    at_rest.gravity_W = zeros(3)
+    correction, _ = articulated_body(at_rest, zeros(tree.nu), residual)
+    return {"udot": add(udot, correction)}
 
 
 def _system(tree: MovingTree, frames: Sequence[str], q: Vector, u: Vector, tau: Vector) -> Outputs:
@@ -88,6 +104,7 @@ def _product(tree: MovingTree, frames: Sequence[str], q: Vector, x: Vector) -> O
 
 PARTS: dict[str, Entry] = {
     **{name: Entry(("q", "u", "tau"), ("udot",), partial(_abm, how)) for name, how in ELIMINATIONS.items()},
+    "abm_refined": Entry(("q", "u", "tau"), ("udot",), _refined),
     "system": Entry(("q", "u", "tau"), ("M", "b"), _system),
     "remainder": Entry(("q", "u", "tau"), ("b",), _remainder),
     "product": Entry(("q", "x"), ("y",), _product),
@@ -118,7 +135,7 @@ def {name}(q, u, tau, udot):
 def generate_algorithm(name: str, tree: MovingTree, precision: str) -> str:
     """Return the source of one algorithm for one robot."""
     about = f"{tree.name}: {name} in {precision} ({tree.nq} coordinates, {tree.nu} speeds)."
-    if name in ELIMINATIONS:
+    if name in RECURSIVE:
         trace, outputs = _traced(name, tree, precision)
         return emit_module(name, shapes_of(name, tree, (), PARTS), trace, outputs, about)
     if name in SOLVERS:
@@ -167,10 +184,10 @@ class Algorithm:
                 f"forward dynamics of {tree.name} has no algorithm {name!r}{nearest(name, ALGORITHMS)}; "
                 f"there are {listed(ALGORITHMS)}."
             )
-        if tree.has_followers and name in ELIMINATIONS:
+        if tree.has_followers and name in RECURSIVE:
             raise HapticsimError(
                 f"{tree.name} has joints that follow others, which {name} cannot take: "
-                f"choose one of {listed(n for n in ALGORITHMS if n not in ELIMINATIONS)}."
+                f"choose one of {listed(n for n in ALGORITHMS if n not in RECURSIVE)}."
             )
         self._real = precision_of(precision)
         self._tree, self._check = tree, check
@@ -199,7 +216,7 @@ class Algorithm:
 
     def _reference(self, q: Any, u: Any, tau: Any) -> np.ndarray:
         arguments = [list(a) for a in self._arguments(q, u, tau)]
-        if self.name in ELIMINATIONS:
+        if self.name in RECURSIVE:
             return self._array(PARTS[self.name].build(self._tree, (), *arguments)["udot"])
         udot: np.ndarray = np.zeros(self._tree.nu, self._real.dtype)
         if self.name in SOLVERS:

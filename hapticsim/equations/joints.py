@@ -94,8 +94,7 @@ class RevoluteAbout(Revolute):
         versine = 1.0 - c
         # R = c 1 + (1 - c) a a' + s a x; E is its transpose
         R = [
-            [versine * a[i] * a[j] + skew[i][j] + (c if i == j else 0.0) for j in range(3)]
-            for i in range(3)
+            [versine * a[i] * a[j] + skew[i][j] + (c if i == j else 0.0) for j in range(3)] for i in range(3)
         ]
         return Transform(transposed(R), zeros(3))
 
