@@ -15,6 +15,7 @@ The map, in the order data flows::
     recording   MCAP files
     display     the window
     server, operator   where everything is put together
+    commands    the command line
 
 Public names are loaded when first used, so that a device driver that needs only ``hapticsim.wire`` does not
 pay for the compiler.

@@ -1,0 +1,160 @@
+"""Commands that read a scene, a robot or a recording and are done with it: no clock, no device."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hapticsim.commands.options import load_scene, tell, tell_notes
+
+commands = typer.Typer()
+
+
+@commands.command()
+def model(
+    file: Annotated[Path, typer.Argument(help="scene file (YAML) or URDF")],
+    lock: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE: fix a joint there [rad or m]; repeatable")
+    ] = None,
+    as_yaml: Annotated[bool, typer.Option("--yaml", help="print it as a scene file")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the numbers")] = False,
+) -> None:
+    """Show what a mechanism is made of."""
+    from hapticsim.inspection import show_model
+
+    notes: list[str] = []
+    show_model(file, lock or [], as_yaml, as_json, notes)
+    tell_notes(notes)
+
+
+@commands.command()
+def simulate(
+    config: Annotated[Path, typer.Argument(help="scene file (YAML); with --integrator also a URDF")],
+    seconds: Annotated[float, typer.Option(min=0.0, help="[s] of simulated time")] = 15.0,
+    out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
+    device: Annotated[str | None, typer.Option(help="driver (default: the scripted hand)")] = None,
+    integrator: Annotated[
+        str | None, typer.Option(help="the mechanism alone: cash_karp, rk4, dop853, radau, bdf or lsoda")
+    ] = None,
+    algorithm: Annotated[str, typer.Option(help="of the forward dynamics, with --integrator")] = "abm_exact",
+    accuracy: Annotated[float, typer.Option(help="relative error of a step, with --integrator")] = 1e-6,
+    precision: Annotated[str, typer.Option(help="float64 or float32, with --integrator")] = "float64",
+    step: Annotated[float, typer.Option(help="[s] first step, or that of rk4, with --integrator")] = 0.01,
+    initial: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE: where a joint starts [rad or m]; repeatable")
+    ] = None,
+    torque: Annotated[
+        list[str] | None, typer.Option(help="NAME=VALUE: constant force of a joint [N m or N]; repeatable")
+    ] = None,
+    condition: Annotated[bool, typer.Option("--condition", help="record the condition number of M")] = False,
+    compare: Annotated[str | None, typer.Option(help="record the difference to another algorithm")] = None,
+) -> None:
+    """Run in virtual time: with a scripted hand, or with --integrator the mechanism alone."""
+    if integrator is None:
+        _simulate_with_hand(config, seconds, out, device)
+        return
+    from hapticsim.experiment import read_scene, run_experiment
+
+    notes: list[str] = []
+    scene = read_scene(config, notes)
+    tell_notes(notes)
+    print(
+        run_experiment(
+            scene,
+            seconds,
+            out,
+            initial=initial or (),
+            torques=torque or (),
+            progress=tell,
+            integrator=integrator,
+            algorithm=algorithm,
+            accuracy=accuracy,
+            precision=precision,
+            step_s=step,
+            condition_number=condition,
+            compare_with=compare,
+        )
+    )
+    if out:
+        print(f"recording: {out}; see it: hapticsim view {out}")
+
+
+def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
+    """The whole tick, with a driver in lockstep."""
+    from hapticsim.drivers import require_driver
+    from hapticsim.simulation import Simulation
+    from hapticsim.virtual import simulate as run_virtual
+
+    scene = load_scene(config)
+    settings = scene.device
+    options = {"emulate": settings.emulate}
+    if (device is None and settings.driver == "scripted") or device == settings.driver:
+        options |= settings.options
+    simulation = Simulation(scene, tell)
+    start = time.perf_counter()
+    shown = sys.stderr.isatty()
+
+    def advance(time_s: float, row: Any) -> None:
+        if shown:
+            ratio = time_s / max(time.perf_counter() - start, 1e-9)
+            tell(f"\r\033[K{time_s:.1f} of {seconds:g} s, {ratio:.0f} times real time")
+
+    with require_driver(device or "scripted")(options) as driver:
+        rows = run_virtual(scene, driver, seconds, out, advance, simulation)
+    wall = time.perf_counter() - start
+    if shown:
+        tell("\n")
+    print(
+        f"{len(rows)} ticks, {seconds:g} s simulated in {wall:.2f} s ({seconds / wall:.1f} times real time)"
+    )
+    print(_end_of(rows, simulation))
+    if out:
+        print(f"recording: {out}")
+
+
+def _end_of(rows: Any, simulation: Any) -> str:
+    import numpy as np
+
+    from hapticsim.kernels.row import PLACE
+
+    i = PLACE["hand_force_x_N"]
+    force = np.linalg.norm(rows[:, i : i + 3], axis=1)
+    contact = rows[:, [n for n, c in enumerate(simulation.columns) if c.startswith("force_N[")]]
+    q = " ".join(f"{x:.6f}" for x in simulation.state.q)
+    return (
+        f"force on the hand up to {force.max(initial=0.0):.3f} N, contact force up to "
+        f"{contact.max(initial=0.0):.3f} N\nq = {q}"
+    )
+
+
+@commands.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
+    window: Annotated[bool, typer.Option(help="show it in the window, at its own speed")] = False,
+) -> None:
+    """Play a recording through the same tick again, and say whether every state is the same to the bit."""
+    from hapticsim.playback import play
+
+    if play(file, window, tell) > 0.0:
+        raise typer.Exit(1)
+
+
+@commands.command()
+def export(
+    file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
+    out: Annotated[Path, typer.Argument(help=".csv or .npz")],
+) -> None:
+    """Write a recording as a table."""
+    from hapticsim.recording.export import export as write
+    from hapticsim.recording.reader import read_recording
+
+    recording = read_recording(file)
+    write(recording, out)
+    print(
+        f"{len(recording.data)} rows, {len(recording.columns)} columns -> {out}"
+        + f" ({recording.note})" * bool(recording.note)
+    )

@@ -1,0 +1,158 @@
+"""Commands of a run against the clock: its processes, together or one by one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hapticsim.commands.options import (
+    Config,
+    DeviceEndpoint,
+    Keys,
+    PublishEndpoint,
+    Realtime,
+    Seconds,
+    load_scene,
+    tell,
+)
+
+commands = typer.Typer()
+
+
+@commands.command()
+def run(
+    config: Config,
+    device: Annotated[
+        str | None,
+        typer.Option(help="driver instead of the scene's; 'auto': the mouse with a display, else the script"),
+    ] = None,
+    seconds: Seconds = None,
+    record: Annotated[
+        Path | None, typer.Option(help="recording (default: recordings/NAME-DATE.mcap)")
+    ] = None,
+    no_record: Annotated[bool, typer.Option("--no-record", help="record nothing")] = False,
+    window: Annotated[
+        bool | None, typer.Option(help="open the window (default: when there is a display)")
+    ] = None,
+    realtime: Realtime = True,
+) -> None:
+    """Start server, device and window together, and look after them."""
+    from hapticsim.supervisor import run_all
+
+    run_all(load_scene(config), config, device, seconds, record, not no_record, window, realtime, tell)
+
+
+@commands.command()
+def serve(
+    config: Config,
+    seconds: Seconds = None,
+    record: Annotated[Path | None, typer.Option(help="recording (default: none)")] = None,
+    device_endpoint: DeviceEndpoint = None,
+    publish_endpoint: PublishEndpoint = None,
+    keys: Keys = None,
+    realtime: Realtime = True,
+    quiet: Annotated[bool, typer.Option("--quiet", help="no live line, no report")] = False,
+) -> None:
+    """Start the server alone; devices and windows join on their own.  With a link: the remote site."""
+    from hapticsim.remote import Remote
+    from hapticsim.server import Server
+    from hapticsim.supervisor import say_line, watch
+
+    scene = load_scene(config)
+    common: dict[str, Any] = {
+        "publish_endpoint": publish_endpoint,
+        "record": record,
+        "keys": keys,
+        "realtime": realtime,
+        "say": (lambda line: None) if quiet else say_line,
+        "progress": tell,
+    }
+    if scene.link is None:
+        server = Server(scene, device_endpoint=device_endpoint, **common)
+        say_line(f"device endpoint {server.device_endpoint}")
+    else:
+        server = Remote(scene, **common)
+    if not quiet:
+        say_line(f"publish endpoint {server.publisher.endpoint}")
+    watch(server, seconds, quiet=quiet)
+
+
+# no help option of its own: --help goes to the driver's program like everything else
+@commands.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+)
+def device(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="driver; 'list' shows all")],
+) -> None:
+    """Start one device driver; further options go to it (see: hapticsim device NAME --help)."""
+    from hapticsim.child import PYTHON
+    from hapticsim.drivers import find_driver
+
+    if name == "list":
+        arguments = ["--list"]
+    else:
+        if not name.startswith("-"):
+            find_driver(name)
+        arguments = [name, *context.args]
+    os.execv(PYTHON[0], [*PYTHON, "-m", "devices", *arguments])
+
+
+@commands.command()
+def view(
+    file: Annotated[
+        Path | None, typer.Argument(help="recording (.mcap) to show instead of a running server")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="with FILE: write a film, .gif or .mp4, and end")] = None,
+    speed: Annotated[float, typer.Option(min=0.001, max=1000.0, help="with FILE: times its own speed")] = 1.0,
+    fps: Annotated[float, typer.Option(min=1.0, max=100.0, help="with --out: pictures per second")] = 25.0,
+    endpoint: Annotated[str | None, typer.Option(help="publish endpoint of the server")] = None,
+    pointer: Annotated[
+        str | None, typer.Option(help="endpoint to publish the pointer on, for the mouse")
+    ] = None,
+    screenshot: Annotated[Path | None, typer.Option(help="save a picture and end")] = None,
+    frames: Annotated[int | None, typer.Option(help="end after this many frames")] = None,
+    keys: Keys = None,
+) -> None:
+    """Open the window on a running server, or on a recording."""
+    if file is not None:
+        from hapticsim.animation import film
+        from hapticsim.animation import show as play
+
+        if out is None:
+            play(file, speed, tell)
+        else:
+            print(f"{out}: {film(file, out, speed, fps, tell)} pictures")
+        return
+    if out is not None:
+        raise typer.BadParameter("--out needs a recording: hapticsim view FILE --out FILM.")
+    from hapticsim.display.window import main as show
+    from hapticsim.wire.endpoints import default_endpoint
+
+    show(endpoint or default_endpoint("publish"), pointer, frames, screenshot, keys)
+
+
+@commands.command()
+def operator(
+    config: Config,
+    seconds: Seconds = None,
+    device_endpoint: DeviceEndpoint = None,
+    publish_endpoint: PublishEndpoint = None,
+    realtime: Realtime = True,
+) -> None:
+    """Start the operator side of a scene with a link: local prediction of a delayed remote site."""
+    from hapticsim.operator import Operator
+    from hapticsim.supervisor import say_line, watch
+
+    side = Operator(
+        load_scene(config),
+        device_endpoint=device_endpoint,
+        publish_endpoint=publish_endpoint,
+        realtime=realtime,
+        say=say_line,
+        progress=tell,
+    )
+    watch(side, seconds)

@@ -1,0 +1,37 @@
+"""What the commands share: options that several have, and reading a scene with its notes."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Config = Annotated[Path, typer.Argument(help="scene file (YAML)")]
+Seconds = Annotated[float | None, typer.Option(min=0.0, help="stop after this long")]
+Keys = Annotated[Path | None, typer.Option(help="folder of CURVE keys, for endpoints beyond this machine")]
+Realtime = Annotated[bool, typer.Option(help="ask for SCHED_FIFO and locked memory")]
+DeviceEndpoint = Annotated[str | None, typer.Option(help="endpoint of devices")]
+PublishEndpoint = Annotated[str | None, typer.Option(help="endpoint of observers")]
+
+
+def tell(text: str) -> None:
+    """Write a piece of progress."""
+    sys.stderr.write(text)
+    sys.stderr.flush()
+
+
+def tell_notes(notes: list[str] | tuple[str, ...]) -> None:
+    """Say what was read and is not acted on."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+
+
+def load_scene(config: Path) -> Any:
+    """Return the scene of a file, its notes told."""
+    from hapticsim.config.load import load
+
+    scene = load(config)
+    tell_notes(scene.notes)
+    return scene
