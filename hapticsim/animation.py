@@ -39,7 +39,7 @@ class Animation:
         if self.recording.note:
             print(f"note: {self.recording.note}", file=sys.stderr)
         scene = loads(self.recording.config_text, self.recording.metadata.get("path") or file)
-        self._describer = Describer(assemble(scene, progress))
+        self._describer = Describer(assemble(scene, progress), "recording")
         self._nq, self._nu = scene.model.nq, scene.model.nu
         self._nk = len(self._describer.assembly.candidates)
         missing = [f"q{i}" for i in range(self._nq) if f"q{i}" not in self.recording.columns]

@@ -58,7 +58,7 @@ class _Show:
 
     def __init__(self, simulation: Simulation, window: bool) -> None:
         self._publisher = self._window = None
-        self._describer = Describer(simulation.assembly)
+        self._describer = Describer(simulation.assembly, "recording")
         self._next_line = self._next_publish = 0.0
         if window:
             from hapticsim.wire.endpoints import default_endpoint

@@ -63,6 +63,9 @@ class SceneDrawing:
             if shape.kind == "box" and max(shape.size[:3]) <= _LARGEST_M:
                 corners, _ = box(*shape.size[:3])
                 points.append(p_WS[i] + corners @ R_WS[i].T)
+            elif shape.body >= 0 and shape.kind == "capsule":
+                half = 0.5 * shape.size[1] * R_WS[i][:, 2]
+                points.append(np.array([p_WS[i] - half, p_WS[i] + half]))
             elif shape.body >= 0:
                 points.append(p_WS[i][None])
         return np.concatenate(points)

@@ -73,7 +73,7 @@ class SceneMessage:
     """Topic ``scene``: what does not change during a run."""
 
     name: str
-    role: str  # "server" or "operator"
+    role: str  # "server", "operator", "remote" or "recording"
     bodies: tuple[str, ...]
     links: np.ndarray  # (n, 2) parent and child index, -1 is the world
     shapes: tuple[DrawnShape, ...]

@@ -82,7 +82,9 @@ class Panel:
         self, surface: pygame.Surface, area: pygame.Rect, y: int, readings: Readings, state: StateMessage
     ) -> int:
         head, advice, color = safety_words(state.mode, state.fault, state.device_connected, readings.steers)
-        if readings.silent:  # the last word may be minutes old: it is not the state of the force any more
+        if readings.scene and readings.scene.role == "recording":
+            head, advice, color = "RECORDING", "What is shown happened before.", FAINT
+        elif readings.silent:  # the last word may be minutes old: it is not the state of the force any more
             head, advice, color = "NO NEWS", "The state of the force is not known.", ORANGE
         lines = self.type.wrap(advice, area.width - 26)
         box = pygame.Rect(area.left, y, area.width, 38 + 18 * len(lines))
