@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
-from hapticsim.commands.options import Config, load_scene, tell
+from hapticsim.commands.options import load_scene, tell
+from hapticsim.errors import HapticsimError
+
+PIPE_WIDTH = 110  # no column is cut off in a file or a pipe
 
 commands = typer.Typer()
 
@@ -30,11 +35,40 @@ def doctor() -> None:
 
 
 @commands.command()
-def compile(config: Config) -> None:
-    """Compile everything a scene needs, so that it starts at once later."""
+def compile(
+    files: Annotated[list[Path] | None, typer.Argument(help="scene files (YAML) and URDFs")] = None,
+    algorithms: Annotated[
+        bool, typer.Option("--algorithms", help="all algorithms of forward dynamics too")
+    ] = False,
+    precision: Annotated[
+        str, typer.Option(help="of those algorithms: float64 or float32; scenes run in float64")
+    ] = "float64",
+    jobs: Annotated[int | None, typer.Option(min=1, help="processes (default: one per core)")] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="first remove what was not used for 90 days")
+    ] = False,
+) -> None:
+    """Compile all that scenes and robots need, so that they start at once later; show what it costs."""
+    from hapticsim.compiling import URDF, compile_ahead, print_tables
+    from hapticsim.pruning import prune_cache
     from hapticsim.simulation import Simulation
 
+    if not files and not prune:
+        raise HapticsimError("hapticsim compile needs a scene or a URDF: name one, or give --prune.")
+    if precision != "float64" and not algorithms:
+        raise HapticsimError(
+            f"--precision {precision} is for the algorithms of forward dynamics: give --algorithms too."
+        )
+    if prune:
+        print(prune_cache())
+    if not files:
+        return
     start = time.perf_counter()
-    simulation = Simulation(load_scene(config), tell)
-    simulation.step()
-    print(f"{simulation.scene.name}: ready in {time.perf_counter() - start:.1f} s")
+    bar = Console(stderr=True) if sys.stderr.isatty() else None
+    found = compile_ahead(files, algorithms, precision, jobs, bar)
+    print_tables(found, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
+    for file in files:
+        if file.suffix.lower() not in URDF:
+            Simulation(load_scene(file), tell).step()  # the tick itself
+    names = ", ".join(dict.fromkeys(c.robot for c in found))
+    print(f"{names}: ready in {time.perf_counter() - start:.1f} s")

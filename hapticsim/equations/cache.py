@@ -2,7 +2,7 @@
 
 A folder is named by a hash of everything its content depends on: the numbers of the model, the frames, the
 sources that generate, and the version of numba.  So a folder never goes stale, and a second process only
-loads.
+loads.  What a crash left half written is made again (``seal.py``).
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ import hashlib
 import importlib.util
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -23,6 +23,7 @@ import numba
 import numpy as np
 from numba import njit
 
+from hapticsim.equations.seal import alone, is_sealed, remove_unsealed, seal, write_whole
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import MovingTree
 
@@ -31,6 +32,9 @@ ENVIRONMENT = "HAPTICSIM_CACHE_DIR"
 # numba recompiles when the time stamp of a source changes.  Two processes may write the same file, one after
 # the other; with one stamp for all, whoever comes second still finds the first one's machine code.
 _STAMP = 1_000_000_000
+
+USED = "used"  # its time of modification says when a folder was last loaded from
+DAY_s = 86_400.0
 
 
 def cache_root() -> Path:
@@ -75,14 +79,7 @@ def load_generated(folder: Path, name: str, generate: Callable[[], str]) -> Modu
     """Return the module ``folder/name.py``, generated first if it is not there."""
     path = folder / f"{name}.py"
     if not path.exists():
-        source = generate()
-        try:
-            _write(path, source)
-        except OSError as error:
-            raise HapticsimError(
-                f"{folder} cannot keep compiled equations ({error.strerror or error}): "
-                f"set {ENVIRONMENT} to a folder that can be written."
-            ) from error
+        write_whole(path, generate(), _STAMP)
     spec = importlib.util.spec_from_file_location(f"hapticsim_{folder.name.replace('-', '_')}_{name}", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -110,13 +107,34 @@ def load_compiled(
     generate : returns the source, if the module is not there.
     doing : what is said to ``progress`` while something is compiled that is not in the cache.
     """
-    say = progress if progress and not has_machine_code(folder, name) else _silent
-    say(f"{doing} ... ")
-    start = time.perf_counter()
-    module = load_generated(folder, name, generate)
-    compile_now: Any = njit(signature, nogil=True, cache=True, error_model="numpy", boundscheck=False)
-    compiled = compile_now(getattr(module, name))
-    say(f"{time.perf_counter() - start:.1f} s\n")
+
+    def load() -> Any:
+        say = progress if progress and not has_machine_code(folder, name) else _silent
+        say(f"{doing} ... ")
+        start = time.perf_counter()
+        module = load_generated(folder, name, generate)
+        compile_now: Any = njit(signature, nogil=True, cache=True, error_model="numpy", boundscheck=False)
+        compiled = compile_now(getattr(module, name))
+        say(f"{time.perf_counter() - start:.1f} s\n")
+        return compiled
+
+    try:
+        if not is_sealed(folder, name):
+            with alone(folder, name):
+                remove_unsealed(folder, name)  # nothing, if another process has compiled it by now
+                compiled = load()
+                seal(folder, name)
+        else:
+            compiled = load()
+            if _was_compiled(compiled):  # for another processor, or another Python
+                with suppress(OSError), alone(folder, name):
+                    seal(folder, name)
+    except OSError as error:
+        raise HapticsimError(
+            f"{folder} cannot keep compiled equations ({error.strerror or error}): "
+            f"set {ENVIRONMENT} to a folder that can be written."
+        ) from error
+    _mark_used(folder)
     return compiled
 
 
@@ -125,22 +143,34 @@ def has_machine_code(folder: Path, name: str) -> bool:
     return any((folder / "__pycache__").glob(f"{name}.*.nbi"))
 
 
+def last_used(folder: Path) -> float:
+    """Return when a folder of the cache was last loaded from [s since 1970], to a day.
+
+    Folders that others keep here (the tick, the integrators) have no mark: there the files say when they were
+    last read.
+    """
+    mark = folder / USED
+    if mark.exists():
+        return mark.stat().st_mtime
+    times = [max(path.stat().st_atime, path.stat().st_mtime) for path in folder.rglob("*") if path.is_file()]
+    return max(times, default=folder.stat().st_mtime)
+
+
+def _mark_used(folder: Path) -> None:
+    mark = folder / USED
+    try:
+        if not mark.exists() or time.time() - mark.stat().st_mtime > DAY_s:
+            mark.touch()
+    except OSError:
+        pass  # a cache that cannot be written is not pruned either
+
+
+def _was_compiled(compiled: Any) -> bool:
+    return hasattr(compiled, "stats") and bool(compiled.stats.cache_misses)
+
+
 def _silent(text: str) -> None:
     """Say nothing."""
-
-
-def _write(path: Path, source: str) -> None:
-    """Write a file that appears at once and whole, whoever else is writing it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, suffix=".draft")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(source)
-        os.utime(draft, (_STAMP, _STAMP))
-        os.replace(draft, path)
-    except OSError:
-        Path(draft).unlink(missing_ok=True)
-        raise
 
 
 @cache

@@ -14,6 +14,7 @@ import numpy as np
 from numba import float64, void
 
 from hapticsim.equations.algorithms import Algorithm
+from hapticsim.equations.batch import address_of, batch, checked_states, evaluate
 from hapticsim.equations.cache import equations_folder, load_compiled
 from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of, traced
 from hapticsim.equations.emit import emit_module
@@ -161,18 +162,49 @@ class Equations:
         link = Linkage(self.tree, self._q(q).tolist())
         return np.array(partial_velocities(link, poses(link), name), float).reshape(self.nu, 6).T.copy()
 
+    def batch(self, name: str, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
+        """Evaluate a function of the catalogue at many states, on all cores.
+
+        name : e.g. "forward_dynamics"; ``CATALOGUE`` lists them with their arguments.
+        arrays : its inputs in their order, (states, n) each: one row per state.
+        out : array to write into, or a dict of arrays by name where the function has several outputs; must
+            be C-contiguous float64.
+        threads : at most so many; 1 keeps to this thread.
+
+        Returns the output (states, ...), or a dict of outputs by name.  Shapes and finiteness are checked
+        once, not per state.
+        """
+        if name not in CATALOGUE:
+            raise HapticsimError(
+                f"{self.model.name} has no function {name!r}{nearest(name, CATALOGUE)}; "
+                f"there are {listed(CATALOGUE)}."
+            )
+        where, entry = f"{name} of {self.model.name}", CATALOGUE[name]
+        if len(arrays) != len(entry.inputs):
+            raise HapticsimError(
+                f"{where} takes {', '.join(entry.inputs)}, got {len(arrays)} arrays: give one for each."
+            )
+        if threads is not None and threads < 1:
+            raise HapticsimError(f"{where} cannot run on {threads} threads: give 1 or more.")
+        shapes = shapes_of(name, self.tree, self.frames)
+        inputs = {
+            a: checked_states(where, a, value, shapes[a][0])
+            for a, value in zip(entry.inputs, arrays, strict=True)
+        }
+        kernel = getattr(self.kernels, name)
+
+        def run(all_arrays: dict[str, np.ndarray], count: int) -> None:
+            ordered = [all_arrays[a] for a in entry.arguments]
+            evaluate(kernel, signature(name), ordered, count, threads)
+
+        return batch(where, inputs, {a: shapes[a] for a in entry.outputs}, run, out)
+
     def address(self, name: str) -> int:
         """Return the C-callable address of a kernel, a first-class function of ``signature(name)``.
 
         Valid as long as this object lives.
         """
-        compiled = getattr(self.kernels, name)
-        if not hasattr(compiled, "get_compile_result"):
-            raise HapticsimError(
-                "NUMBA_DISABLE_JIT is set, so nothing is compiled: unset it to get addresses."
-            )
-        result = compiled.get_compile_result(signature(name))
-        return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+        return address_of(getattr(self.kernels, name), signature(name))
 
     @property
     def addresses(self) -> dict[str, int]:

@@ -7,12 +7,13 @@ instead of 9).  Indices become constants, since the shapes are known.  No instru
 reassociated, so that the result has the bits that Python would compute.
 
 Accepted: ``t = a[i]``, ``t = x + y`` (- * /), ``t = -x``, ``t = sin(x)`` (cos, sqrt), ``a[i, j] = x``, where
-x and y are names, numbers or negated names.
+x and y are names, numbers or negated names, and ``a[:] = 0.0`` for a whole array.
 """
 
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -21,6 +22,7 @@ from typing import Any
 import numba
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 Shape = tuple[int, ...]
@@ -79,6 +81,11 @@ class _Writer:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=x):
                     self.values[name] = self.value(x)
+                case ast.Assign(
+                    targets=[ast.Subscript(value=ast.Name(id=name), slice=ast.Slice(None, None, None))],
+                    value=ast.Constant(value=0.0),
+                ):
+                    self.clear(name)
                 case ast.Assign(targets=[ast.Subscript() as target], value=x):
                     self.builder.store(self.value(x), self.element(target))
                 case ast.Pass():
@@ -104,6 +111,11 @@ class _Writer:
                 function = b.module.declare_intrinsic(f"llvm.{name}", [self.real])
                 return b.call(function, [self.value(x)])
         raise self._refusal(node)
+
+    def clear(self, array: str) -> None:
+        """Write zeros to a whole array."""
+        size = math.prod(self.shapes[array]) * (8 if isinstance(self.real, ir.DoubleType) else 4)
+        cgutils.memset(self.builder, self.pointers[array], ir.Constant(ir.IntType(64), size), 0)
 
     def element(self, node: ast.Subscript) -> Any:
         """Return the address of an array element; its offset is a constant."""

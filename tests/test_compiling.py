@@ -1,0 +1,290 @@
+"""Compiling ahead, and a cache that survives crashes, damage and age."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from hapticsim import compiling
+from hapticsim.assembly import assemble
+from hapticsim.compiling import Compiled, call_us, compile_ahead, machine_code_bytes, print_tables, robot
+from hapticsim.config.load import load
+from hapticsim.equations.algorithms import ALGORITHMS, RECURSIVE
+from hapticsim.equations.cache import USED, equations_folder, last_used
+from hapticsim.equations.catalogue import CATALOGUE
+from hapticsim.equations.compiled import compile_equations, signature
+from hapticsim.equations.operations import operations_of
+from hapticsim.equations.seal import is_sealed
+from hapticsim.errors import HapticsimError
+from hapticsim.model.moving import moving_tree
+from hapticsim.model.urdf import load_urdf
+from hapticsim.pruning import prune_cache
+from tests.models import pendulum, planar_two_link
+
+ROOT = Path(__file__).parent.parent
+FALL = -9.81 / 0.5 * np.sin(0.3)  # of the pendulum at 0.3 rad
+DAY_s = 86_400.0
+
+URDF = """<robot name="{name}">
+  <link name="base"/>
+  <link name="arm"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="hand"><inertial><mass value="1"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="hinge" type="continuous"><parent link="base"/><child link="arm"/><axis xyz="0 1 0"/></joint>
+  <joint name="slide" type="prismatic"><parent link="arm"/><child link="hand"/><axis xyz="0 0 1"/>
+    <limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+</robot>"""
+
+
+@pytest.fixture(name="cache")
+def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own."""
+    monkeypatch.setenv("HAPTICSIM_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture(name="urdf")
+def _urdf(tmp_path: Path) -> Path:
+    file = tmp_path / "crane.urdf"
+    file.write_text(URDF.format(name="crane"))
+    return file
+
+
+def fall() -> float:
+    """udot of the pendulum by compiled code."""
+    return float(compile_equations(pendulum(), ()).forward_dynamics([0.3], [0.0], [0.0])[0])
+
+
+def hits() -> int:
+    """How often its machine code came from the cache."""
+    kernel = compile_equations(pendulum(), ()).kernels.forward_dynamics
+    return sum(kernel.stats.cache_hits.values())
+
+
+# ---- damage
+
+
+def cut(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def empty(data: bytes) -> bytes:
+    return b""
+
+
+def flipped(data: bytes) -> bytes:
+    """Sixteen bytes in the middle are others, the length is the same: nothing but the content tells."""
+    middle = len(data) // 2
+    return data[:middle] + bytes(b ^ 0x55 for b in data[middle : middle + 16]) + data[middle + 16 :]
+
+
+@pytest.mark.parametrize("damage", [cut, empty, flipped])
+@pytest.mark.parametrize("ending", ["py", "pyc", "nbi", "nbc", "seal"])
+def test_a_damaged_file_is_made_again(cache: Path, ending: str, damage: Callable[[bytes], bytes]) -> None:
+    assert fall() == pytest.approx(FALL)
+    (file,) = cache.rglob(f"forward_dynamics.*{ending}")
+    intact = file.read_bytes()
+    file.write_bytes(damage(intact))
+    folder = next(cache.glob("equations-*"))
+    assert not is_sealed(folder, "forward_dynamics")
+    assert fall() == pytest.approx(FALL)
+    assert is_sealed(folder, "forward_dynamics") and hits() == 1
+    if ending in ("py", "pyc"):
+        assert file.read_bytes() == intact
+
+
+def test_a_file_that_is_gone_is_made_again(cache: Path) -> None:
+    fall()
+    for file in [p for p in cache.rglob("forward_dynamics.*") if p.suffix != ".lock"]:
+        file.unlink()
+        assert fall() == pytest.approx(FALL) and hits() == 1
+
+
+KILLED = """
+import os, signal, sys
+from hapticsim.equations.compiled import compile_equations
+from tests.models import pendulum
+replace, calls = os.replace, []
+def kill_or_replace(draft, target):
+    calls.append(target)
+    if len(calls) == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    replace(draft, target)
+os.replace = kill_or_replace
+compile_equations(pendulum(), ()).forward_dynamics([0.3], [0.0], [0.0])
+print(len(calls))
+"""
+
+
+def killed_at(write: int) -> subprocess.CompletedProcess[str]:
+    """Compile in another process that is killed before its write number so much takes effect."""
+    command = [sys.executable, "-c", KILLED, str(write)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+def test_a_process_killed_at_any_write_leaves_nothing_that_breaks_the_next(cache: Path) -> None:
+    done = killed_at(0)
+    writes = int(done.stdout)
+    assert writes >= 4  # source, index, machine code, seal; byte code goes another way
+    for write in range(1, writes + 1):
+        for file in cache.rglob("forward_dynamics.*"):
+            file.unlink()
+        assert killed_at(write).returncode == -signal.SIGKILL
+        (folder,) = cache.glob("equations-*")
+        assert not is_sealed(folder, "forward_dynamics")
+        assert fall() == pytest.approx(FALL)
+        assert is_sealed(folder, "forward_dynamics") and hits() == 1
+        assert not [p for p in cache.rglob("*") if ".draft" in p.name or ".tmp" in p.name]
+
+
+COUNTED = """
+import sys
+from hapticsim.equations.compiled import compile_equations
+from tests.models import wam
+kernel = compile_equations(wam(), ()).kernels.forward_dynamics
+print(sum(kernel.stats.cache_hits.values()))
+"""
+
+
+def test_of_processes_that_want_the_same_function_one_compiles_and_the_others_load(cache: Path) -> None:
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen([sys.executable, "-c", COUNTED], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+    together = [start() for _ in range(3)]
+    assert sorted(p.communicate(timeout=120)[0].strip() for p in together) == ["0", "1", "1"]
+
+
+# ---- age
+
+
+def test_what_was_not_used_for_90_days_is_removed_and_nothing_else(cache: Path) -> None:
+    compile_equations(pendulum(), ()).bias([0.0], [0.0])
+    compile_equations(planar_two_link(), ()).bias([0.0, 0.0], [0.0, 0.0])
+    old, new = (equations_folder(moving_tree(m), ()) for m in (pendulum(), planar_two_link()))
+    foreign = cache / "somebody"
+    foreign.mkdir()
+    stale = cache / "kernels-0123456789abcdef"
+    stale.mkdir()
+    (stale / "step.nbc").write_bytes(b"x" * 1000)
+    long_ago = time.time() - 91 * DAY_s
+    for path in (old / USED, foreign, stale / "step.nbc"):
+        os.utime(path, (long_ago, long_ago))
+    size = sum(p.stat().st_size for p in (*old.rglob("*"), *stale.rglob("*")) if p.is_file())
+    assert prune_cache() == (f"{cache}: freed {size / 1e6:.1f} MB, 2 of 3 folders were not used for 90 days.")
+    assert new.exists() and foreign.exists() and not old.exists() and not stale.exists()
+    assert prune_cache().endswith("freed 0.0 MB, 0 of 1 folders were not used for 90 days.")
+
+
+def test_loading_is_use(cache: Path) -> None:
+    fall()
+    (folder,) = cache.glob("equations-*")
+    long_ago = time.time() - 91 * DAY_s
+    os.utime(folder / USED, (long_ago, long_ago))
+    assert last_used(folder) == pytest.approx(long_ago, abs=1.0)
+    fall()
+    assert time.time() - last_used(folder) < 60.0
+
+
+# ---- ahead
+
+
+def test_everything_is_compiled_ahead_and_the_next_process_compiles_nothing(cache: Path, urdf: Path) -> None:
+    follower = urdf.with_name("follower.urdf")
+    mimic = URDF.replace("</joint>\n</robot>", '<mimic joint="hinge"/></joint>\n</robot>')
+    follower.write_text(mimic.format(name="follower"))
+    found = compile_ahead([urdf, follower], algorithms=True, precision="float32", jobs=2)
+    able = [name for name in ALGORITHMS if name not in RECURSIVE]  # to take joints that follow others
+    assert [c.function for c in found if c.robot == "follower"] == [*CATALOGUE, *able]
+    found = [c for c in found if c.robot == "crane"]
+    assert [c.function for c in found] == [*CATALOGUE, *ALGORITHMS]
+    assert {c.precision for c in found[: len(CATALOGUE)]} == {"float64"}
+    assert {c.precision for c in found[len(CATALOGUE) :]} == {"float32"}
+    assert all(c.source_kB > 0 and c.machine_code_kB > 0 and c.call_us > 0 for c in found)
+    assert all(c.compile_s is not None and c.compile_s > 0 for c in found)
+    again = compile_ahead([urdf], jobs=1)
+    assert [c.compile_s for c in again] == [None] * len(CATALOGUE)
+
+    equations = compile_equations(load_urdf(urdf))
+    folder = equations_folder(equations.tree, equations.frames)
+    for c in again:
+        assert sum(getattr(equations.kernels, c.function).stats.cache_hits.values()) == 1
+        assert c.operations == sum(operations_of(c.function, equations.tree, equations.frames).values())
+        assert c.machine_code_kB * 1e3 == machine_code_bytes(folder, c.function)
+
+
+def test_a_scene_is_compiled_for_the_frames_of_its_tick(cache: Path) -> None:
+    scene = ROOT / "configs" / "wam_table.yaml"
+    assert robot(str(scene)).frames == assemble(load(scene)).equations.frames
+
+
+def test_the_time_of_a_call_is_that_of_the_loop_by_the_number_of_calls(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kernel, kind = compile_equations(planar_two_link(), ()).kernels.bias, signature("bias")
+    now = [0.0]
+
+    def loop(address: int, start: int, stop: int, *arrays: np.ndarray) -> None:
+        assert address > 0 and all(a.shape == (stop - start, 2) for a in arrays)
+        now[0] += (stop - start) * 2.5e-6
+
+    monkeypatch.setattr(compiling, "loop_over", lambda kinds: loop)
+    monkeypatch.setattr(compiling, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    assert call_us(kernel, kind, [(2,)] * 3, (), np.float64) == pytest.approx(2.5)
+
+
+def test_a_table_has_its_units_and_a_row_for_every_function() -> None:
+    console = Console(record=True, width=120, file=StringIO())
+    found = [Compiled("arm [left]", name, "float64", 12, 3.0, 2.5, None, 0.25) for name in CATALOGUE]
+    print_tables([*found, Compiled("arm [left]", "abm", "float32", None, 3.0, 2.5, 0.125, 0.25)], console)
+    text = console.export_text()
+    for word in ("arm [left]", "machine code [kB]", "compiled in [s]", "call [us]", *CATALOGUE):
+        assert word in text
+    assert re.search(r"normalise +12 +3.0 +2.5 +in the cache +0.250", text)
+    assert re.search(r"abm \(float32\) +- +3.0 +2.5 +0.12 +0.250", text)
+
+
+def test_a_file_that_cannot_be_used_is_refused_before_anything_is_compiled(cache: Path, urdf: Path) -> None:
+    missing = urdf.with_name("gone.urdf")
+    with pytest.raises(HapticsimError, match="does not exist: check the path"):
+        compile_ahead([urdf, missing], jobs=1)
+    assert not cache.exists()
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hapticsim", "compile", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_the_command_prints_tables_and_refuses_in_one_sentence(cache: Path, urdf: Path) -> None:
+    done = command(str(urdf), "--prune")
+    assert done.returncode == 0, done.stderr
+    assert "freed 0.0 MB" in done.stdout and "kane" in done.stdout
+    assert re.search(r"crane: ready in \d+\.\d s", done.stdout)
+    for arguments, sentence in (
+        ([], "hapticsim compile needs a scene or a URDF: name one, or give --prune.\n"),
+        (
+            [str(urdf), "--precision", "float32"],
+            "--precision float32 is for the algorithms of forward dynamics: give --algorithms too.\n",
+        ),
+        ([str(urdf), "--algorithms", "--precision", "float16"], "equations have no precision 'float16'"),
+    ):
+        refused = command(*arguments)
+        assert refused.returncode == 2 and refused.stderr.startswith(sentence)
