@@ -58,6 +58,7 @@ class FakeServer(threading.Thread):
         self.last_force_s = math.nan
         self._number = 0
         self._session = 0
+        self._greeted = False  # welcomed, and nothing else heard since
         self._over = threading.Event()
         self._ready = threading.Event()
         self.start()
@@ -75,12 +76,17 @@ class FakeServer(threading.Thread):
 
     def _take(self, socket: zmq.Socket[bytes], peer: bytes, message: Message) -> None:
         self.seen.append(message)
+        if not isinstance(message, Hello):
+            self._greeted = False
         if isinstance(message, Hello):
-            self._session += 1
+            again = self._greeted and not self.refuse  # it repeated itself while our answer was under way
+            self._session += 0 if again else 1
+            self._greeted = True
             if self.refuse:
                 self._send(socket, peer, Reject(self.refuse), 0, message.stamp_ns)
             else:
-                self.mode = self.mode if self._session == 1 else Safety.DISARMED
+                if self._session > 1 and not again:
+                    self.mode = Safety.DISARMED
                 terms = Welcome(1000.0, TIMEOUT_S, 8.0, 1e6)
                 self._send(socket, peer, terms, self._session, message.stamp_ns)
         elif isinstance(message, Arm) and self.obedient:
