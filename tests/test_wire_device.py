@@ -231,6 +231,22 @@ def test_a_welcome_to_a_hello_of_long_ago_changes_nothing(link, port):
 # ----------------------------------------------------------------------------------------- one at a time
 
 
+def test_a_repeated_welcome_leaves_the_session_as_it_is(link, port):
+    welcome = join(link, port)
+    link.send_state((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+    gather(port, until=lambda news: news.state)
+    port.send_force((0.0, 0.0, 3.0), 2)
+    give_up = time.monotonic() + 1.0
+    while link.newest_force() is None and time.monotonic() < give_up:
+        time.sleep(0.001)
+    port._send(port._peer, port._welcome(), port.session)
+    port.send_force((0.0, 0.0, 4.0), 2)
+    while link.newest_force().force_N[2] < 4.0 and time.monotonic() < give_up:
+        assert link.force_age_s() < math.inf  # a new session would have forgotten it
+        time.sleep(0.001)
+    assert link.newest_force().force_N[2] == 4.0 and link.welcome is welcome
+
+
 def test_a_second_device_is_rejected_while_the_first_is_heard(link, port, raw):
     join(link, port)
     link.send_state(ZERO, ZERO)

@@ -265,6 +265,9 @@ def measure(config: Path, seconds: float, rounds: int) -> Found:
             f"{rate}: lateness p99 added by busy Python [us]": target(
                 busy["lateness_us"]["p99"] - quiet["lateness_us"]["p99"], 10.0
             ),
+            f"{FAST_HZ:g} Hz: share of ticks missed by own execution": target(
+                found[f"{FAST_HZ:g} Hz"]["missed_own"] / found[f"{FAST_HZ:g} Hz"]["ticks"], 1e-4
+            ),
             f"{FAST_HZ:g} Hz: execution p99.9 [us]": target(
                 found[f"{FAST_HZ:g} Hz"]["execution_us"]["p999"], 1e6 / FAST_HZ
             ),

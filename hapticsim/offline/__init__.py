@@ -6,5 +6,8 @@ motion          the right-hand side of a robot, ready for compiled code
 compiled_parts  what the compiled integrators share; compiling keeps their machine code on disk
 record, ending  what an integrator hands back, and how it can end
 chains          the robots of the papers
-sweep           forward dynamics along a line of configurations, nothing integrated
+static_sweep    forward dynamics along a line of configurations, nothing integrated
+
+sweep           run_sweep: one function over many parameter sets, on all cores or a cluster
+attempt         a single run                   workers, cluster  this machine, dask    journal  what came in
 """

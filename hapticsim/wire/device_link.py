@@ -250,9 +250,9 @@ class DeviceLink:
             elif isinstance(message, Reject):
                 self._end(message.reason)
                 raise WireError(f"{self.endpoint}: {message.reason}")
-            else:
+            elif self.welcome is None or message.session != self.welcome.session:
                 self._begin(message)
-            return
+            return  # a welcome that is repeated, because we repeated our hello, changes nothing
         if self._inbox.admit(message) is None:
             return
         self._heard_at_s = time.monotonic()
@@ -263,7 +263,7 @@ class DeviceLink:
             self._end(f"the server left: {message.reason}")
 
     def _begin(self, welcome: Welcome) -> None:
-        """Enter the session; hellos that crossed the answer make several, and the server means the last."""
+        """Enter the session; a server that begins one with every hello means the last."""
         self._inbox = Inbox(welcome.session, FROM_SERVER)
         self._inbox.dropped = self.dropped
         self._inbox.admit(welcome)
