@@ -80,9 +80,9 @@ class Bridge:
         self._voice.start()
         try:
             self.driver.open()
-            welcome = self._find_server()
-            if welcome is not None:
-                with quiet_memory():
+            with quiet_memory():  # before the first hello: a collection of garbage may outlast a session
+                welcome = self._find_server()
+                if welcome is not None:
                     self._loop(welcome, duration_s)
         except Finished as end:
             self._voice.say(str(end))

@@ -158,3 +158,12 @@ def test_once_means_one_session(endpoint):
         report = run.join()
     assert run.error is None
     assert report.sessions == 1 and run.newest == ZERO
+
+
+def test_a_slow_collection_of_garbage_costs_no_session(endpoint, monkeypatch):
+    monkeypatch.setattr("gc.collect", lambda: time.sleep(0.3))  # longer than the silence that ends a session
+    server = FakeServer(endpoint)
+    with running(endpoint, server) as run:
+        armed(run)
+        report = run.end()
+    assert report.sessions == 1 and server.count(Hello) == 1
