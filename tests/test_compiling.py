@@ -21,17 +21,18 @@ from hapticsim import compiling
 from hapticsim.assembly import assemble
 from hapticsim.compiling import Compiled, call_us, compile_ahead, machine_code_bytes, print_tables, robot
 from hapticsim.config.load import load
-from hapticsim.equations.algorithms import ALGORITHMS, RECURSIVE
+from hapticsim.equations import straightline
 from hapticsim.equations.cache import USED, equations_folder, last_used
-from hapticsim.equations.catalogue import CATALOGUE
-from hapticsim.equations.compiled import compile_equations, signature
+from hapticsim.equations.catalogue import CATALOGUE, shapes_of
+from hapticsim.equations.compiled import Equations, compile_equations, generate, signature
 from hapticsim.equations.operations import operations_of
 from hapticsim.equations.seal import is_sealed
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
+from hapticsim.model.tree import WORLD, Joint, Model
 from hapticsim.model.urdf import load_urdf
 from hapticsim.pruning import prune_cache
-from tests.models import pendulum, planar_two_link
+from tests.models import Y, body, branching_tree, pendulum, planar_two_link, some_state
 
 ROOT = Path(__file__).parent.parent
 FALL = -9.81 / 0.5 * np.sin(0.3)  # of the pendulum at 0.3 rad
@@ -201,21 +202,27 @@ def test_loading_is_use(cache: Path) -> None:
 # ---- ahead
 
 
-def test_everything_is_compiled_ahead_and_the_next_process_compiles_nothing(cache: Path, urdf: Path) -> None:
+def test_what_is_compiled_ahead_is_what_the_next_process_loads(
+    cache: Path, urdf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    some = {name: CATALOGUE[name] for name in ("forward_dynamics", "kane", "normalise")}
+    monkeypatch.setattr(compiling, "CATALOGUE", some)  # the command's test compiles all of it
+    monkeypatch.setattr(compiling, "ALGORITHMS", ("abm_exact", "crbm_lu"))
     follower = urdf.with_name("follower.urdf")
     mimic = URDF.replace("</joint>\n</robot>", '<mimic joint="hinge"/></joint>\n</robot>')
     follower.write_text(mimic.format(name="follower"))
     found = compile_ahead([urdf, follower], algorithms=True, precision="float32", jobs=2)
-    able = [name for name in ALGORITHMS if name not in RECURSIVE]  # to take joints that follow others
-    assert [c.function for c in found if c.robot == "follower"] == [*CATALOGUE, *able]
-    found = [c for c in found if c.robot == "crane"]
-    assert [c.function for c in found] == [*CATALOGUE, *ALGORITHMS]
-    assert {c.precision for c in found[: len(CATALOGUE)]} == {"float64"}
-    assert {c.precision for c in found[len(CATALOGUE) :]} == {"float32"}
+    assert [(c.robot, c.function, c.precision) for c in found] == [
+        *(("crane", name, "float64") for name in some),
+        *(("follower", name, "float64") for name in some),
+        ("crane", "abm_exact", "float32"),
+        ("crane", "crbm_lu", "float32"),
+        ("follower", "crbm_lu", "float32"),  # the other cannot take joints that follow
+    ]
     assert all(c.source_kB > 0 and c.machine_code_kB > 0 and c.call_us > 0 for c in found)
     assert all(c.compile_s is not None and c.compile_s > 0 for c in found)
     again = compile_ahead([urdf], jobs=1)
-    assert [c.compile_s for c in again] == [None] * len(CATALOGUE)
+    assert [c.compile_s for c in again] == [None] * len(some)
 
     equations = compile_equations(load_urdf(urdf))
     folder = equations_folder(equations.tree, equations.frames)
@@ -276,7 +283,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_the_command_prints_tables_and_refuses_in_one_sentence(cache: Path, urdf: Path) -> None:
     done = command(str(urdf), "--prune")
     assert done.returncode == 0, done.stderr
-    assert "freed 0.0 MB" in done.stdout and "kane" in done.stdout
+    assert "freed 0.0 MB" in done.stdout and all(name in done.stdout for name in CATALOGUE)
     assert re.search(r"crane: ready in \d+\.\d s", done.stdout)
     for arguments, sentence in (
         ([], "hapticsim compile needs a scene or a URDF: name one, or give --prune.\n"),
@@ -288,3 +295,67 @@ def test_the_command_prints_tables_and_refuses_in_one_sentence(cache: Path, urdf
     ):
         refused = command(*arguments)
         assert refused.returncode == 2 and refused.stderr.startswith(sentence)
+
+
+# ---- large functions
+
+
+def arrays_of(equations: Equations, name: str, seed: int) -> dict[str, np.ndarray]:
+    """Inputs at random and outputs full of NaN, in the order of the call."""
+    q, u, tau = some_state(equations.model, seed)
+    inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u}
+    shapes = shapes_of(name, equations.tree, equations.frames)
+    return {a: inputs[a] if a in CATALOGUE[name].inputs else np.full(s, np.nan) for a, s in shapes.items()}
+
+
+@pytest.mark.parametrize("name", ["kane", "forward_dynamics", "normalise"])
+@pytest.mark.parametrize("part", [3, 15])
+def test_a_function_in_parts_has_the_bits_of_one_piece(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, name: str, part: int
+) -> None:
+    whole = arrays_of(compile_equations(branching_tree(), ("tool",)), name, 3)
+    getattr(compile_equations(branching_tree(), ("tool",)).kernels, name)(*whole.values())
+    monkeypatch.setenv("HAPTICSIM_CACHE_DIR", str(cache / "parts"))
+    monkeypatch.setattr(straightline, "SPLIT_FROM", 10)
+    monkeypatch.setattr(straightline, "PART", part)
+    written: list[int] = []
+    begin = straightline._Shared.begin
+    monkeypatch.setattr(
+        straightline._Shared, "begin", lambda shared, *a: (written.append(1), begin(shared, *a))[1]
+    )
+    split = compile_equations(branching_tree(), ("tool",))
+    arrays = arrays_of(split, name, 3)
+    getattr(split.kernels, name)(*arrays.values())
+    assert len(written) > 1
+    for argument, array in arrays.items():
+        np.testing.assert_array_equal(array, whole[argument])
+
+
+def test_parts_read_their_inputs_before_anything_is_written(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(straightline, "SPLIT_FROM", 10)
+    monkeypatch.setattr(straightline, "PART", 5)
+    equations = compile_equations(branching_tree(), ())
+    q, u, tau = some_state(equations.model, 4)
+    expected = equations.forward_dynamics(q, u, tau)
+    equations.kernels.forward_dynamics(q, u, tau, tau)
+    np.testing.assert_array_equal(tau, expected)
+
+
+def test_an_array_that_is_mostly_zeros_is_cleared_and_still_written_whole(cache: Path) -> None:
+    many = Model(
+        "fence",
+        tuple(body(f"post_{i}", 1.0 + i, (0.0, 0.1, -0.3), (0.1, 0.2, 0.3)) for i in range(8)),
+        tuple(Joint(f"hinge_{i}", "revolute", WORLD, f"post_{i}", axis_J=Y) for i in range(8)),
+    )
+    equations = compile_equations(many)
+    source = generate("kane", equations.tree, equations.frames)
+    assert "M[:] = 0.0" in source and "V[:] = 0.0" in source and "h[:]" not in source
+    assert "M[0, 1]" not in source
+    arrays = arrays_of(equations, "kane", 5)
+    inputs = [arrays[a].tolist() for a in CATALOGUE["kane"].inputs]
+    expected = CATALOGUE["kane"].build(equations.tree, equations.frames, *inputs)
+    equations.kernels.kane(*arrays.values())
+    for output in CATALOGUE["kane"].outputs:
+        np.testing.assert_array_equal(arrays[output], expected[output])

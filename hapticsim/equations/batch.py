@@ -141,7 +141,7 @@ def batch(
     where: str,
     inputs: Mapping[str, np.ndarray],
     outputs: Mapping[str, tuple[int, ...]],
-    run: Callable[[dict[str, np.ndarray], int], None],
+    run: Callable[[list[np.ndarray], int], None],
     out: Any = None,
 ) -> Any:
     """Allocate or check what is written, run, and return it: an array, or arrays by name if several.
@@ -149,7 +149,7 @@ def batch(
     where : whose function it is, for refusals.
     inputs : checked arrays (count, n) by name; an input that is also an output is copied.
     outputs : shape of each output at one state.
-    run : called with all arrays by name and the number of states.
+    run : called with all arrays, in the order of the function's arguments, and the number of states.
     out : arrays to write into, in the form of what is returned.
     """
     lengths = {name: len(array) for name, array in inputs.items()}
@@ -167,7 +167,7 @@ def batch(
         else:
             overlaps = any(np.may_share_memory(array, target) for target in given.values())
             arrays[name] = array.copy() if overlaps else array
-    run(arrays, count)
+    run([arrays[name] for name in dict.fromkeys((*inputs, *outputs))], count)
     return arrays[next(iter(outputs))] if len(outputs) == 1 else {name: arrays[name] for name in outputs}
 
 

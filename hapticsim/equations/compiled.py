@@ -187,17 +187,11 @@ class Equations:
         if threads is not None and threads < 1:
             raise HapticsimError(f"{where} cannot run on {threads} threads: give 1 or more.")
         shapes = shapes_of(name, self.tree, self.frames)
-        inputs = {
-            a: checked_states(where, a, value, shapes[a][0])
-            for a, value in zip(entry.inputs, arrays, strict=True)
-        }
-        kernel = getattr(self.kernels, name)
-
-        def run(all_arrays: dict[str, np.ndarray], count: int) -> None:
-            ordered = [all_arrays[a] for a in entry.arguments]
-            evaluate(kernel, signature(name), ordered, count, threads)
-
-        return batch(where, inputs, {a: shapes[a] for a in entry.outputs}, run, out)
+        given = zip(entry.inputs, arrays, strict=True)
+        inputs = {a: checked_states(where, a, value, shapes[a][0]) for a, value in given}
+        kernel, kind = getattr(self.kernels, name), signature(name)
+        outputs = {a: shapes[a] for a in entry.outputs}
+        return batch(where, inputs, outputs, lambda a, n: evaluate(kernel, kind, a, n, threads), out)
 
     def address(self, name: str) -> int:
         """Return the C-callable address of a kernel, a first-class function of ``signature(name)``.

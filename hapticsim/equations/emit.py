@@ -118,8 +118,8 @@ def _is_zero(value: Any) -> bool:
 def _is_mostly_zero(array: Any) -> bool:
     """Say whether an array is better cleared as a whole before its entries are written.
 
-    Partial velocities are, of robots with many branches: of Tiago's 72 114 all but a tenth are zeros, and
-    one instruction for them instead of one for each takes ``kane`` from 29 s of compiling to 8.
+    Partial velocities of robots with branches are: of Tiago's 72 114 entries 67 151 are zeros, and one
+    instruction for them instead of one for each takes ``kane`` from 29 s of compiling to 23.
     """
     values = [value for _, value in entries(array)]
     return len(values) >= CLEARED_FROM and 2 * sum(_is_zero(v) for v in values) >= len(values)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,11 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 Shape = tuple[int, ...]
+
+# LLVM schedules a block of n instructions in more than n steps.  Parts that hand on their values in memory
+# grow in proportion: Tiago's ``kane`` (101 joints, 54 546 lines) compiles in 9 s instead of 23 and runs 4 %
+# longer, with the same bits.  Below SPLIT_FROM nobody waits long enough to pay for that.
+SPLIT_FROM, PART = 20_000, 500
 
 
 def straight_line(**shapes: Shape) -> Callable[[Callable[..., None]], Any]:
@@ -47,7 +52,7 @@ def straight_line(**shapes: Shape) -> Callable[[Callable[..., None]], Any]:
                     for name, kind, value in zip(names, signature.args, values, strict=True)
                 }
                 real = context.get_value_type(signature.args[0].dtype)
-                _Writer(builder, pointers, shapes, real).write(_body_of(function))
+                write(builder, pointers, shapes, real, _body_of(function))
                 return context.get_dummy_value()
 
             return types.void(*arguments), codegen
@@ -69,14 +74,92 @@ def _body_of(function: Callable[..., None]) -> list[ast.stmt]:
     raise ValueError(f"{function.__code__.co_filename} has no function {function.__name__}")
 
 
+def write(
+    builder: Any,
+    pointers: dict[str, Any],
+    shapes: dict[str, Shape],
+    real: Any,
+    statements: Sequence[ast.stmt],
+) -> None:
+    """Write the statements where the builder stands; many of them as calls of functions of bounded size."""
+    if len(statements) < SPLIT_FROM:
+        _Writer(builder, pointers, shapes, real, {}).write(statements)
+        return
+    pointer, names = real.as_pointer(), list(pointers)
+    kind = ir.FunctionType(ir.VoidType(), [pointer] * (1 + len(names)))
+    shared = _Shared()
+    parts = []
+    for start in range(0, len(statements), PART):
+        part = ir.Function(builder.module, kind, builder.module.get_unique_name("part"))
+        part.linkage = "internal"
+        part.attributes.add("noinline")
+        scratch, *arguments = part.args
+        shared.begin(ir.IRBuilder(part.append_basic_block()), scratch)
+        inside = dict(zip(names, arguments, strict=True))
+        _Writer(shared.builder, inside, shapes, real, shared).write(statements[start : start + PART])
+        parts.append(part)
+    shared.end()
+    scratch = cgutils.alloca_once(builder, real, size=max(1, len(shared.slots)))
+    for part in parts:
+        builder.call(part, [scratch, *pointers.values()])
+
+
+class _Shared(dict):
+    """Values by name in the part that is being written; those of earlier parts come through memory."""
+
+    def __init__(self) -> None:
+        self.slots: dict[str, int] = {}
+        self._made: dict[str, tuple[Any, Any, Any]] = {}  # builder and scratch of its part, value
+        self._builders: list[Any] = []
+
+    def begin(self, builder: Any, scratch: Any) -> None:
+        """Go on with the next part."""
+        self.clear()
+        self.builder, self._scratch = builder, scratch
+        self._builders.append(builder)
+
+    def end(self) -> None:
+        """Let every part return."""
+        for builder in self._builders:
+            builder.ret_void()
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._made[name] = self.builder, self._scratch, value
+        super().__setitem__(name, value)
+
+    def __missing__(self, name: str) -> Any:
+        builder, scratch, value = self._made[name]
+        if isinstance(value, ir.Constant):
+            return value
+        if name not in self.slots:
+            self.slots[name] = len(self.slots)
+            builder.store(value, self._slot(builder, scratch, name))
+        loaded = self.builder.load(self._slot(self.builder, self._scratch, name))
+        super().__setitem__(name, loaded)
+        return loaded
+
+    def _slot(self, builder: Any, scratch: Any, name: str) -> Any:
+        return builder.gep(scratch, [ir.Constant(ir.IntType(64), self.slots[name])])
+
+
 class _Writer:
-    """Writes LLVM instructions for straight-line statements."""
+    """Writes LLVM instructions for straight-line statements.
 
-    def __init__(self, builder: Any, pointers: dict[str, Any], shapes: dict[str, Shape], real: Any) -> None:
+    values : what names stand for, added to.
+    """
+
+    def __init__(
+        self,
+        builder: Any,
+        pointers: dict[str, Any],
+        shapes: dict[str, Shape],
+        real: Any,
+        values: dict[str, Any],
+    ) -> None:
         self.builder, self.pointers, self.shapes, self.real = builder, pointers, shapes, real
-        self.values: dict[str, Any] = {}
+        self.values = values
 
-    def write(self, statements: list[ast.stmt]) -> None:
+    def write(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=x):
