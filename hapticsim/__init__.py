@@ -3,9 +3,11 @@
 The map, in the order data flows::
 
     config      YAML or URDF -> Scene, refusals in one sentence
+    mechanism   or a mechanism in SymPy's words
     model       bodies, joints, shapes
     equations   recursions over any scalar -> straight-line code for one robot -> compiled
-    kernels     the tick: contacts, selection, embedding, impulses, coupling; arrays in, arrays out
+    control     controllers of a robot, called once per servo cycle
+    kernels     the tick: contacts, constraints, embedding, impulses, coupling; arrays in, arrays out
     simulation  the tick in virtual time
     offline     the mechanism alone, by any algorithm and integrator
     haptics     coupler gains from the device and the rate; safety
@@ -35,6 +37,12 @@ _HOME = {
     "Equations": "hapticsim.equations.compiled",
     "Simulation": "hapticsim.simulation",
     "Subscriber": "hapticsim.wire.subscriber",
+    "Friction": "hapticsim.mechanism",
+    "Mechanism": "hapticsim.mechanism",
+    "Switchable": "hapticsim.mechanism",
+    "Switches": "hapticsim.wire.switches",
+    "compile_mechanism": "hapticsim.equations.mechanism_compiled",
+    "load_mechanism": "hapticsim.equations.mechanism_source",
     "Model": "hapticsim.model.tree",
     "Scene": "hapticsim.model.scene",
     "HapticsimError": "hapticsim.errors",
@@ -44,26 +52,36 @@ _HOME = {
 __all__ = [
     "ConfigError",
     "Equations",
+    "Friction",
     "HapticsimError",
+    "Mechanism",
     "Model",
     "Scene",
     "Simulation",
     "Subscriber",
+    "Switchable",
+    "Switches",
     "__version__",
     "compile_equations",
+    "compile_mechanism",
     "load",
+    "load_mechanism",
     "load_urdf",
 ]
 
 if TYPE_CHECKING:
     from hapticsim.config.load import load
     from hapticsim.equations.compiled import Equations, compile_equations
+    from hapticsim.equations.mechanism_compiled import compile_mechanism
+    from hapticsim.equations.mechanism_source import load_mechanism
     from hapticsim.errors import ConfigError, HapticsimError
+    from hapticsim.mechanism import Friction, Mechanism, Switchable
     from hapticsim.model.scene import Scene
     from hapticsim.model.tree import Model
     from hapticsim.model.urdf import load_urdf
     from hapticsim.simulation import Simulation
     from hapticsim.wire.subscriber import Subscriber
+    from hapticsim.wire.switches import Switches
 
 
 def __getattr__(name: str) -> Any:

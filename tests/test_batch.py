@@ -13,6 +13,7 @@ from hapticsim.equations import batch as batching
 from hapticsim.equations.batch import kinds_of
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.compiled import Equations, compile_equations, signature
+from hapticsim.equations.response import response_factor
 from hapticsim.errors import HapticsimError
 from tests.models import branching_tree, planar_two_link, some_state
 
@@ -29,7 +30,8 @@ def states(equations: Equations, name: str, count: int) -> list[np.ndarray]:
     """Inputs of a function, one row per state."""
     drawn = [some_state(equations.model, seed) for seed in range(min(count, 50))]
     q, u, tau = (np.array([s[i] for s in drawn])[np.arange(count) % len(drawn)] for i in range(3))
-    of = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u}
+    F = np.array([response_factor(equations.tree, x.tolist()) for x in q])
+    of = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u, "F": F}
     return [of[a] for a in CATALOGUE[name].inputs]
 
 

@@ -17,6 +17,7 @@ from numba.extending import intrinsic
 
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.compiled import Equations, compile_equations, signature
+from hapticsim.equations.response import response_factor
 from hapticsim.equations.straightline import straight_line
 from hapticsim.errors import HapticsimError
 from tests.models import branching_tree, free_box, pendulum, planar_two_link, some_state, wam
@@ -32,7 +33,8 @@ def tree_equations() -> Equations:
 def arrays_for(equations: Equations, name: str, seed: int) -> dict[str, np.ndarray]:
     """Inputs at random and outputs full of NaN, in the order of the call."""
     q, u, tau = some_state(equations.model, seed)
-    inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u}
+    F = np.array(response_factor(equations.tree, q.tolist()))
+    inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u, "F": F}
     shapes = shapes_of(name, equations.tree, equations.frames)
     return {a: inputs[a] if a in CATALOGUE[name].inputs else np.full(s, np.nan) for a, s in shapes.items()}
 

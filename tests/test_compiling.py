@@ -26,6 +26,7 @@ from hapticsim.equations.cache import USED, equations_folder, last_used
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.compiled import Equations, compile_equations, generate, signature
 from hapticsim.equations.operations import operations_of
+from hapticsim.equations.response import response_factor
 from hapticsim.equations.seal import is_sealed
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
@@ -303,7 +304,8 @@ def test_the_command_prints_tables_and_refuses_in_one_sentence(cache: Path, urdf
 def arrays_of(equations: Equations, name: str, seed: int) -> dict[str, np.ndarray]:
     """Inputs at random and outputs full of NaN, in the order of the call."""
     q, u, tau = some_state(equations.model, seed)
-    inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u}
+    F = np.array(response_factor(equations.tree, q.tolist()))
+    inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u, "F": F}
     shapes = shapes_of(name, equations.tree, equations.frames)
     return {a: inputs[a] if a in CATALOGUE[name].inputs else np.full(s, np.nan) for a, s in shapes.items()}
 

@@ -13,6 +13,7 @@ from numba.core import config
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.compiled import generate
 from hapticsim.equations.emit import emit_module
+from hapticsim.equations.response import response_factor
 from hapticsim.equations.spatial import sin_cos, square_root
 from hapticsim.equations.trace import Trace
 from hapticsim.model.moving import moving_tree
@@ -106,7 +107,8 @@ def test_generated_code_has_the_bits_of_the_recursion_on_floats(make, name, monk
     shapes = shapes_of(name, tree, frames)
     entry = CATALOGUE[name]
     q, u, tau = some_state(model, 9)
-    inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u}
+    F = np.array(response_factor(tree, q.tolist()))
+    inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u, "F": F}
     arrays = {
         a: inputs[a].copy() if a in entry.inputs else np.full(shape, np.nan) for a, shape in shapes.items()
     }

@@ -1,4 +1,4 @@
-"""The ``robot:`` section to a ``Model``: an inline tree, or a URDF by path or by name."""
+"""The ``robot:`` section to a ``Model``: an inline tree, a URDF by path or by name, or a mechanism file."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.config.robot_schema import BodyEntry, JointEntry, Limits, Origin, Robot, Urdf
+from hapticsim.config.robot_schema import (
+    BodyEntry,
+    JointEntry,
+    Limits,
+    MechanismEntry,
+    Origin,
+    Robot,
+    Urdf,
+)
 from hapticsim.errors import ConfigError
 from hapticsim.model.checks import check_inertial, check_moving_bodies
 from hapticsim.model.followers import with_followers
@@ -72,6 +80,10 @@ def placement(origin: Origin) -> Placement:
 def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list[str]) -> Model:
     """Make the model that ``robot:`` describes; paths in it are relative to ``file``."""
     inline = entry.bodies is not None or entry.joints is not None
+    if entry.mechanism is not None:
+        if inline or entry.urdf is not None:
+            raise refuse(("robot",), "has a mechanism and a tree beside it: give one of the two.")
+        return _from_file(entry.mechanism, file, refuse)
     if inline == (entry.urdf is not None):
         found = "both bodies and a urdf" if inline else "neither bodies and joints nor a urdf"
         raise refuse(("robot",), f"has {found}: give one of the two.")
@@ -82,6 +94,23 @@ def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list
     if not model.moving_joints:
         raise refuse(("robot",), "has no joint that moves: give at least one a type other than fixed.")
     return model
+
+
+def _from_file(entry: MechanismEntry, file: Path, refuse: Refuse) -> Model:
+    place = ("robot", "mechanism")
+    if "\0" in entry.path:
+        raise refuse((*place, "path"), f"= {entry.path!r} is not a path: remove the NUL character.")
+    for name, value in entry.parameters.items():
+        if not isinstance(value, bool | int | float | str) or not math.isfinite(
+            value if isinstance(value, float) else 0.0
+        ):
+            raise refuse(
+                (*place, "parameters", name),
+                f"= {value!r} is not usable: write a number, a word, true or false.",
+            )
+    from hapticsim.equations.mechanism_source import load_mechanism  # numba, which nobody else needs here
+
+    return load_mechanism(file.parent / entry.path, entry.parameters)
 
 
 def _from_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -144,9 +144,21 @@ class Urdf(Section):
     locked: list[Name] = Field(default=[], description="joints held fixed at zero displacement")
 
 
+class MechanismEntry(Section):
+    """A mechanism written in SymPy's words; the file is a program and is run."""
+
+    path: PathName = Field(description="Python file that defines mechanism(), relative to this config")
+    parameters: dict[Name, Any] = Field(
+        default={}, description="keyword arguments of mechanism(): numbers, words, true or false"
+    )
+
+
 class Robot(Section):
-    """The mechanism: either ``bodies`` and ``joints``, or ``urdf``."""
+    """The mechanism: ``bodies`` and ``joints``, or ``urdf``, or ``mechanism``."""
 
     bodies: list[BodyEntry] | None = Field(default=None, description="rigid bodies")
     joints: list[JointEntry] | None = Field(default=None, description="one per body")
     urdf: Urdf | None = Field(default=None, description="read the tree from a URDF instead")
+    mechanism: MechanismEntry | None = Field(
+        default=None, description="form the equations of a mechanism by Kane's method instead"
+    )

@@ -9,6 +9,7 @@ import numpy as np
 from hapticsim.config.robot import ANGULAR, Refuse, motion_unit
 from hapticsim.config.schema import BallStart, FreeStart, Initial
 from hapticsim.errors import listed, nearest
+from hapticsim.model.mechanism_model import MechanismModel, Variable
 from hapticsim.model.rotation import quaternion_from_rpy, rotation_of
 from hapticsim.model.tree import Joint, Model
 
@@ -20,6 +21,8 @@ def initial_state(
     initial: Initial, model: Model, refuse: Refuse, notes: list[str]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return q (nq,) and u (nu,) at the start."""
+    if isinstance(model, MechanismModel):
+        return _mechanism_start(initial, model, refuse)
     q, u = model.zero_q(), np.zeros(model.nu)
     joints = {j.name: j for j in model.moving_joints}
 
@@ -50,6 +53,38 @@ def initial_state(
             joint = resolve(key, name, key)
             place = ("initial", key, name)
             q[model.q_slice(joint.name)], u[model.u_slice(joint.name)] = _start(start, place, refuse, notes)
+    return q, u
+
+
+def _mechanism_start(
+    initial: Initial, model: MechanismModel, refuse: Refuse
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mechanism's own start, with what the config says otherwise."""
+    q, u = model.q0.copy(), model.u0.copy()
+    for key, given in initial:
+        if key not in ("q_rad", "q_m", "u_rad_per_s", "u_m_per_s"):
+            if given:
+                raise refuse(
+                    ("initial", key),
+                    "is for joints with several coordinates: a mechanism has none; remove it.",
+                )
+            continue
+        variables: tuple[Variable, ...] = model.coordinates if key.startswith("q_") else model.speeds
+        what = "coordinate" if key.startswith("q_") else "speed"
+        names = [v.name for v in variables]
+        for name, value in given.items():
+            if name not in names:
+                raise refuse(
+                    ("initial", key, name),
+                    f"names no {what}{nearest(name, names)}: they are {listed(names)}.",
+                )
+            i = names.index(name)
+            fitting = f"q_{variables[i].unit}" if what == "coordinate" else f"u_{variables[i].unit}_per_s"
+            if key != fitting:
+                raise refuse(
+                    ("initial", key, name), f"is a {what} in {variables[i].unit}: write it under {fitting}."
+                )
+            (q if what == "coordinate" else u)[i] = value
     return q, u
 
 

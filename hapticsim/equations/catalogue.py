@@ -14,6 +14,8 @@ Arrays (SI units; W world axes, B a body's frame, its origin the point meant):
     vel    (nf, 6)        omega_WB and v_WB, world axes
     acc    (nf, 6)        the part of their rates without udot (ordinary acceleration of the origin), without
     gravity
+    F      (size,)        what one q leaves for all its responses (``response.py``)
+    x      (nu,)          M^-1 tau
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hapticsim.equations import recursions
+from hapticsim.equations import recursions, response
 from hapticsim.equations.frames import frame_motion, frame_pose, partial_velocities
 from hapticsim.equations.precision import precision_of
 from hapticsim.equations.recursions import Linkage
@@ -65,7 +67,10 @@ def shapes_of(
         "acc": (nf, 6),
         "out": (2,),
     }
-    return {argument: known[argument] for argument in (entries or CATALOGUE)[name].arguments}
+    arguments = (entries or CATALOGUE)[name].arguments
+    if "F" in arguments:
+        known["F"] = (response.factor_size(tree),)
+    return {argument: known[argument] for argument in arguments}
 
 
 def traced(
@@ -155,6 +160,16 @@ def normalise(tree: MovingTree, frames: Sequence[str], q: Vector) -> Outputs:
     return {"q": _normalised(tree, list(q))}
 
 
+def response_factor(tree: MovingTree, frames: Sequence[str], q: Vector) -> Outputs:
+    """F: what the responses at q share."""
+    return {"F": response.response_factor(tree, q)}
+
+
+def impulse_response(tree: MovingTree, frames: Sequence[str], F: Vector, tau: Vector) -> Outputs:
+    """x = M^-1 tau: speeds after an impulse tau from rest, or accelerations at rest without gravity."""
+    return {"x": response.response(tree, F, tau)}
+
+
 CATALOGUE: dict[str, Entry] = {
     "forward_dynamics": Entry(("q", "u", "tau"), ("udot",), forward_dynamics),
     "inverse_dynamics": Entry(("q", "u", "udot"), ("tau",), inverse_dynamics),
@@ -167,6 +182,8 @@ CATALOGUE: dict[str, Entry] = {
     "kane": Entry(("q", "u"), ("qdot", "M", "h", "X", "V", "vel", "acc"), kane),
     "displace": Entry(("q", "delta"), ("qnew",), displace),
     "normalise": Entry(("q",), ("q",), normalise),
+    "response_factor": Entry(("q",), ("F",), response_factor),
+    "response": Entry(("F", "tau"), ("x",), impulse_response),
 }
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hapticsim.model.constraints import Constraint
 from hapticsim.model.tree import Model, Placement
 
 
@@ -35,6 +36,7 @@ class ContactPair:
 
     a: str  # shape names
     b: str
+    restitution: float = 0.0  # speed after an impact by speed before it
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,11 +71,17 @@ class Mapping:
 
 @dataclass(frozen=True, eq=False)
 class CouplerSettings:
-    """Translational virtual coupler; None gains are derived from the device's limits and the rate."""
+    """Virtual coupler; None gains are derived from the device's limits and the rate."""
 
     stiffness: float | None = None  # [N/m]
     damping: float | None = None  # [N s/m]
     device_damping: float | None = None  # [N s/m] physical damping b assumed in the passivity condition
+    rotation: str = "none"  # what is coupled of it: none, z (about the device's z), full
+    turning_stiffness: float | None = None  # [N m/rad]
+    turning_damping: float | None = None  # [N m s/rad]
+    turning_device_damping: float | None = None  # [N m s/rad]
+    torque_limit: float | None = None  # [N m] on the hand; None: the device's own limit
+    torque_slew: float = 50.0  # [N m/s] fastest change of the torque on the hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,16 +122,19 @@ class Scene:
     model: Model
     shapes: tuple[Shape, ...] = ()
     contacts: tuple[ContactPair, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
     torque_laws: tuple[TorqueLaw, ...] = ()
     handle: Handle | None = None
     q0: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (nq,)
     u0: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (nu,)
+    close_loops: bool = False  # start at the nearest place where the constraints are closed
     rate_Hz: float = 1000.0
     mapping: Mapping = field(default_factory=Mapping)
     coupler: CouplerSettings = field(default_factory=CouplerSettings)
     safety: SafetySettings = field(default_factory=SafetySettings)
     device: DeviceSettings = field(default_factory=DeviceSettings)
     link: LinkSettings | None = None
+    anticipate_s: float = 0.0  # how far ahead events are foreseen for the tick; 0: not at all
     publish_Hz: float = 200.0
     look_ahead_s: float = 0.15  # ghost without a link: how far to look; 0 for none
     device_endpoint: str | None = None  # None: ipc in a private folder
