@@ -1,0 +1,1 @@
+"""Controllers of a simulated robot: sampled-data subsystems, called once per servo cycle."""
