@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from hapticsim.codes import Event, Safety
+from hapticsim.event_words import fault_words
 from hapticsim.kernels.pack import place_of
 from hapticsim.model.scene import Scene
-from hapticsim.published import Describer, fault_words
+from hapticsim.published import Describer
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.session import DeviceSession
+from hapticsim.switchboard import Switchboard
 from hapticsim.teleop.look_ahead import LookAhead
 from hapticsim.wire.publisher import Publisher
 
@@ -30,6 +32,7 @@ class Outlet:
     ----------
     session : of the device, or None; its target and limits are published.
     look_ahead : ghost to publish, or None.
+    switchboard : requests of others to serve between two messages, or None.
     statistics : payload of topic ``stats``, asked for a few times a second.
 
     Public attributes: ``state`` (newest payload of topic ``state``, None before the first), ``on_rows``
@@ -45,6 +48,7 @@ class Outlet:
         recorder: RecordingWriter | None,
         session: DeviceSession | None,
         look_ahead: LookAhead | None,
+        switchboard: Switchboard | None,
         statistics: Callable[[], dict[str, Any]],
         say: Callable[[str], Any],
     ) -> None:
@@ -53,7 +57,9 @@ class Outlet:
         self.extra: tuple[str, dict[str, Any]] | None = None
         self._scene, self._loop, self._describer, self._publisher = scene, loop, describer, publisher
         self._recorder, self._session, self._look_ahead = recorder, session, look_ahead
-        self._statistics, self._say = statistics, say
+        self._switchboard, self._statistics, self._say = switchboard, statistics, say
+        self._newest: np.ndarray | None = None  # row of the newest tick
+        self._events: list[tuple[int, Event, int, float, float]] = []  # of ticks whose row is still to come
         self._tick_place = place_of(loop.state, "tick")
         self._next_scene = self._next_stats = self._next_look = 0.0
         self._failure_told = False
@@ -63,13 +69,15 @@ class Outlet:
         period = 1.0 / self._scene.publish_Hz
         while True:
             last = stop.is_set()
-            rows = self._loop.drain()
+            rows, before = self._loop.drain(), self._newest
             if len(rows):
                 self._take(rows)
             extra, self.extra = self.extra, None
             if extra:
                 self._publisher.offer(*extra)
-            self._take_events()
+            self._take_events(rows, before, last)
+            if self._switchboard:
+                self._switchboard.serve(before)  # all events up to this tick have come
             self._now_and_then()
             if last:
                 return
@@ -80,6 +88,7 @@ class Outlet:
             self.on_rows(rows)  # before the disk: commands to a remote cannot wait
         if self._recorder:
             self._recorder.append(rows)
+        self._newest = rows[-1].copy()
         target = self._session.target if self._session else None
         self.state = self._describer.state(rows[-1], target)
         self._publisher.offer("state", self.state)
@@ -89,14 +98,29 @@ class Outlet:
                 self._next_look = time.monotonic() + LOOK_EVERY_S
                 self.extra = ("predicted", self._ghost(self._look_ahead, rows[-1]))
 
-    def _take_events(self) -> None:
-        for event in self._loop.drain_events():
-            payload = self._describer.event(*event)
-            self._publisher.offer("events", payload)
-            if self._recorder:
-                self._recorder.append_event(payload)
-            if event[1] == Event.SAFETY:
-                self._tell_safety(Safety(int(event[3])))
+    def _take_events(self, rows: np.ndarray, before: np.ndarray | None, last: bool) -> None:
+        """Tell events with the row of their tick: one of ``rows``, or the one before them."""
+        self._events += self._loop.drain_events()
+        if not self._events:
+            return
+        known = [before] if before is not None else []
+        row_of = {int(row[1]): row for row in (*known, *rows)}
+        newest = -1 if self._newest is None else int(self._newest[1])
+        waiting = [] if last else [e for e in self._events if e[0] > newest]
+        for event in self._events[: len(self._events) - len(waiting)]:
+            self._tell(event, row_of.get(event[0]))
+        self._events = waiting
+
+    def _tell(self, event: tuple[int, Event, int, float, float], row: np.ndarray | None) -> None:
+        payload = self._describer.event(*event, row)
+        self._publisher.offer("events", payload)
+        if self._recorder:
+            self._recorder.append_event(payload)
+        if event[1] == Event.SAFETY:
+            self._tell_safety(Safety(int(event[3])))
+        constraint = event[2] - len(self._describer.assembly.candidates)
+        if self._switchboard and constraint >= 0:
+            self._switchboard.note(event[1], constraint, payload["text"])
 
     def _now_and_then(self) -> None:
         now = time.monotonic()

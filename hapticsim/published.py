@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from hapticsim.assembly import Assembly
-from hapticsim.codes import Event, Fault, Safety
+from hapticsim.codes import Event
+from hapticsim.event_words import event_words, subject_of
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.rotation import quaternion_of
 from hapticsim.model.skeleton import skeleton
 from hapticsim.model.tree import WORLD
+from hapticsim.published_constraints import ConstraintDescriber
 from hapticsim.teleop.predictor import Prediction
 
 
@@ -24,6 +27,7 @@ class Describer:
 
     def __init__(self, assembly: Assembly, role: str = "server") -> None:
         self.assembly, self.role = assembly, role
+        self.constraints = ConstraintDescriber(assembly)
         eq = assembly.equations
         self._nq, self._nu, self._nk = eq.nq, eq.nu, len(assembly.candidates)
         self._poses = np.zeros((len(eq.model.bodies), 12))
@@ -67,6 +71,7 @@ class Describer:
             else None,
             "limits": {"force_N": force_limit_N, "workspace_radius_m": workspace_radius_m},
             "rate_Hz": scene.rate_Hz,
+            **self.constraints.scene(),
         }
 
     @property
@@ -87,7 +92,7 @@ class Describer:
         """Payload of topic ``state`` for one row."""
         nq, nu, nk = self._nq, self._nu, self._nk
         q, u = row[WIDTH : WIDTH + nq], row[WIDTH + nq : WIDTH + nq + nu]
-        force = row[WIDTH + nq + nu + nk :]
+        force = row[WIDTH + nq + nu + nk : WIDTH + nq + nu + 2 * nk]
         self._state.q[:], self._state.u[:] = q, u
         self.assembly.equations.kernels.energy(self._state.q, self._state.u, self._energy)
         contacts = []
@@ -129,6 +134,7 @@ class Describer:
                 "force_W": three["coupler_x_N"],
             },
             "energy_J": self._energy.tolist(),
+            **self.constraints.state(row),
         }
 
     def predicted(
@@ -151,45 +157,33 @@ class Describer:
             },
         }
 
-    def event(self, tick: int, kind: Event, contact: int, value: float, at_s: float) -> dict[str, Any]:
-        """Payload of topic ``events``."""
-        return {
+    def event(
+        self,
+        tick: int,
+        kind: Event,
+        contact: int,
+        value: float,
+        at_s: float,
+        row: np.ndarray | None = None,
+    ) -> dict[str, Any]:
+        """Payload of topic ``events``; with the row of its tick a choice of speeds says what was chosen."""
+        payload: dict[str, Any] = {
             "tick": tick,
             "time_s": tick * self.assembly.scene.tick_s + at_s,
             "kind": kind.name.lower(),
-            "text": self._sentence(kind, contact, value),
-            "value": value,
+            "text": event_words(kind, self._subject(contact), value),
+            "value": value if math.isfinite(value) else None,
         }
+        if contact >= len(self.assembly.candidates):
+            payload["constraint"] = self.constraints.names[contact - len(self.assembly.candidates)]
+        if kind in (Event.SELECT, Event.RANK) and row is not None:
+            payload |= self.constraints.choice(row)
+            if payload["dependent"]:
+                payload["text"] += f", dependent: {', '.join(payload['dependent'])}"
+        return payload
 
-    def _sentence(self, kind: Event, contact: int, value: float) -> str:
-        pair = ""
-        if contact >= 0:
-            c = self.assembly.candidates[contact]
-            pair = f"{c.a} on {c.b}"
-        if kind == Event.TOUCH:
-            return f"{pair} touched, {value * 1e3:.3g} mJ lost"
-        if kind == Event.LEAVE:
-            return f"{pair} left: its force turned tensile"
-        if kind == Event.SELECT:
-            return f"independent speeds chosen again, cond(A_D) = {value:.3g}"
-        if kind == Event.OVERFLOW:
-            return f"{int(value)} events in one tick: the rest is captured at the next"
-        if kind == Event.SAFETY:
-            return f"force output is {Safety(int(value)).name.lower()}"
-        return "the tick was not finite: state taken back, force off"
+    def _subject(self, contact: int) -> str:
+        return subject_of(self.assembly.candidates, self.constraints.names, contact)
 
 
 _VECTORS = ("device_x_m", "hand_force_x_N", "anchor_x_m", "handle_x_m", "coupler_x_N")
-
-FAULT_WORDS = {
-    Fault.DEVICE_SILENT: "the device fell silent",
-    Fault.NOT_FINITE: "the simulation became NaN or infinite",
-    Fault.DEVICE_SPEED: "the device moved faster than allowed",
-    Fault.STOPPED: "the device asked for zero force",
-    Fault.STRETCH: "the coupler would start stretched: move the device to the handle",
-}
-
-
-def fault_words(fault: Fault) -> str:
-    """Why there is no force, in words."""
-    return ", ".join(words for bit, words in FAULT_WORDS.items() if bit in fault) or "no fault"

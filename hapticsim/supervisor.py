@@ -160,6 +160,7 @@ def run_all(
         children.append(Child(f"device {name!r}", arguments, say_line, restart=True))
         if show:
             view = ["-m", "hapticsim", "view", "--endpoint", side.publisher.endpoint]
+            view += ["--control", side.control.endpoint if side.control else default_endpoint("control")]
             if pointer and name == "mouse":
                 view += ["--pointer", pointer]
             children.append(Child("window", view, say_line, restart=False))

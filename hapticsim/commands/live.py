@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from hapticsim.commands.options import (
     Config,
+    ControlEndpoint,
     DeviceEndpoint,
     Keys,
     PublishEndpoint,
@@ -20,6 +22,13 @@ from hapticsim.commands.options import (
 )
 
 commands = typer.Typer()
+
+
+class OnOff(StrEnum):
+    """Whether a constraint is to hold."""
+
+    ON = "on"
+    OFF = "off"
 
 
 @commands.command()
@@ -52,6 +61,7 @@ def serve(
     record: Annotated[Path | None, typer.Option(help="recording (default: none)")] = None,
     device_endpoint: DeviceEndpoint = None,
     publish_endpoint: PublishEndpoint = None,
+    control_endpoint: ControlEndpoint = None,
     keys: Keys = None,
     realtime: Realtime = True,
     quiet: Annotated[bool, typer.Option("--quiet", help="no live line, no report")] = False,
@@ -64,6 +74,7 @@ def serve(
     scene = load_scene(config)
     common: dict[str, Any] = {
         "publish_endpoint": publish_endpoint,
+        "control_endpoint": control_endpoint,
         "record": record,
         "keys": keys,
         "realtime": realtime,
@@ -77,7 +88,34 @@ def serve(
         server = Remote(scene, **common)
     if not quiet:
         say_line(f"publish endpoint {server.publisher.endpoint}")
+        if server.control:
+            say_line(f"control endpoint {server.control.endpoint}")
     watch(server, seconds, quiet=quiet)
+
+
+@commands.command()
+def switch(
+    name: Annotated[str | None, typer.Argument(help="constraint; left out: list all")] = None,
+    to: Annotated[OnOff | None, typer.Argument(help="whether it is to hold")] = None,
+    at: Annotated[str | None, typer.Option(help="control endpoint of the server")] = None,
+    keys: Keys = None,
+) -> None:
+    """Let a constraint of a running server hold or go; without a name, list them."""
+    from hapticsim.wire.curve import Curve
+    from hapticsim.wire.switches import Switches
+
+    if name is not None and to is None:
+        raise typer.BadParameter(f"on or off is missing after {name!r}")
+    with Switches(at, curve=Curve(keys) if keys else None) as switches:
+        if name is not None:
+            print(f"{name}: {switches.switch(name, to == OnOff.ON)}")
+            return
+        found = switches.constraints()
+        width = max((len(str(c["name"])) for c in found), default=0)
+        for c in found:
+            print(f"{c['name']:{width}}  {c['hold']:8}  {c['rows']} row{'' if c['rows'] == 1 else 's'}")
+        if not found:
+            print("this scene has no constraints")
 
 
 # no help option of its own: --help goes to the driver's program like everything else
@@ -110,6 +148,9 @@ def view(
     speed: Annotated[float, typer.Option(min=0.001, max=1000.0, help="with FILE: times its own speed")] = 1.0,
     fps: Annotated[float, typer.Option(min=1.0, max=100.0, help="with --out: pictures per second")] = 25.0,
     endpoint: Annotated[str | None, typer.Option(help="publish endpoint of the server")] = None,
+    control: Annotated[
+        str | None, typer.Option(help="control endpoint of the server (default: beside the other)")
+    ] = None,
     pointer: Annotated[
         str | None, typer.Option(help="endpoint to publish the pointer on, for the mouse")
     ] = None,
@@ -132,7 +173,7 @@ def view(
     from hapticsim.display.window import main as show
     from hapticsim.wire.endpoints import default_endpoint
 
-    show(endpoint or default_endpoint("publish"), pointer, frames, screenshot, keys)
+    show(endpoint or default_endpoint("publish"), pointer, frames, screenshot, keys, control)
 
 
 @commands.command()

@@ -13,6 +13,7 @@ Seconds = Annotated[float | None, typer.Option(min=0.0, help="stop after this lo
 Keys = Annotated[Path | None, typer.Option(help="folder of CURVE keys, for endpoints beyond this machine")]
 Realtime = Annotated[bool, typer.Option(help="ask for SCHED_FIFO and locked memory")]
 DeviceEndpoint = Annotated[str | None, typer.Option(help="endpoint of devices")]
+ControlEndpoint = Annotated[str | None, typer.Option(help="endpoint of those who switch constraints")]
 PublishEndpoint = Annotated[str | None, typer.Option(help="endpoint of observers")]
 
 

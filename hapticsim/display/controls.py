@@ -38,6 +38,8 @@ class Controls:
         self.screenshot_wanted = False
         self.first_view_wanted = False
         self.resized = False
+        self.switches_wanted: list[int] = []  # numbers of constraints, from 1
+        self._digits: set[int] = set()  # keys that are down: they repeat, and one press is one wish
         self._shift = False  # followed event by event: asking pygame tells the end of a batch of events
         self._esc_at_s = -math.inf
         self._at_px = (0.5 * camera.width_px, 0.5 * camera.height_px)
@@ -54,8 +56,12 @@ class Controls:
             self.resized = True
         elif event.type == pygame.KEYDOWN:
             self._key(event, now_s)
-        elif (event.type == pygame.KEYUP and event.key in _SHIFT) or event.type == pygame.WINDOWFOCUSLOST:
+        elif event.type == pygame.KEYUP:
+            self._shift = self._shift and event.key not in _SHIFT
+            self._digits.discard(event.key)
+        elif event.type == pygame.WINDOWFOCUSLOST:
             self._shift = False
+            self._digits.clear()
         elif event.type == pygame.MOUSEMOTION:
             self._move(event)
         elif event.type == pygame.MOUSEWHEEL:
@@ -73,7 +79,11 @@ class Controls:
         key = event.key
         if key in _SHIFT:
             self._shift = True
-        if key in _TURNS:
+        if event.unicode and event.unicode in "123456789":
+            if key not in self._digits:
+                self.switches_wanted.append(int(event.unicode))
+            self._digits.add(key)
+        elif key in _TURNS:
             self.camera.orbit(*_TURNS[key])
             self._keep_offset()
         elif key in (pygame.K_PLUS, pygame.K_EQUALS, pygame.K_KP_PLUS) or event.unicode == "+":

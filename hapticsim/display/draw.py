@@ -16,6 +16,7 @@ from hapticsim.display import marks
 from hapticsim.display.camera import OrbitCamera
 from hapticsim.display.clip import clip_segments
 from hapticsim.display.faces import Faces
+from hapticsim.display.guides import draw_constraints
 from hapticsim.display.mesh import box, place
 from hapticsim.display.messages import DrawnShape, Poses, PredictedMessage, SceneMessage, StateMessage
 from hapticsim.display.palette import GRID, SKY, SKY_BOTTOM, SKY_TOP, blend
@@ -90,7 +91,9 @@ class SceneDrawing:
                 path_px, depth = camera.project(predicted.path_W)
                 marks.dotted(canvas, path_px[depth > 0.05] * detail, SKY, detail)
         if picture.state is not None:
-            labels = draw_signs(canvas, camera, self.scene, picture.state, picture.target_D, detail)
+            if poses is not None:
+                labels += draw_constraints(canvas, camera, self.scene, picture.state, poses, detail)
+            labels += draw_signs(canvas, camera, self.scene, picture.state, picture.target_D, detail)
         if detail != 1:
             pygame.transform.smoothscale(canvas, surface.get_size(), surface)
         return labels

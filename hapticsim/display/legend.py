@@ -6,7 +6,7 @@ import numpy as np
 import pygame
 
 from hapticsim.display import marks
-from hapticsim.display.palette import FAINT, ORANGE, PANEL, SKY, TEXT, VERMILION, YELLOW, Type
+from hapticsim.display.palette import FAINT, ORANGE, PANEL, PURPLE, SKY, TEXT, VERMILION, YELLOW, Type
 
 _ROW = 20  # [px]
 _PICTURE = 40  # width of a sign [px]
@@ -18,6 +18,7 @@ _ROWS = (
     "force of a contact",
     "force on the hand",
     "prediction of where the handle goes",
+    "a constraint; dashed while it is free",
 )
 HEIGHT = _ROW * len(_ROWS)  # [px]
 
@@ -49,4 +50,6 @@ def _signs() -> pygame.Surface:
     marks.arrow(surface, at(6, 3), at(34, 3), YELLOW, k)
     marks.arrow(surface, at(6, 4), at(34, 4), VERMILION, k)
     marks.dotted(surface, np.array([at(x, 5) for x in (6, 13, 20, 27, 34)]), SKY, k)
+    pygame.draw.line(surface, PURPLE, at(4, 6).tolist(), at(36, 6).tolist(), round(2.0 * k))
+    pygame.draw.circle(surface, PURPLE, at(20, 6).tolist(), 5.0 * k)
     return surface

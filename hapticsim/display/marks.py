@@ -70,3 +70,18 @@ def dotted(surface: pygame.Surface, points: np.ndarray, color: Color, k: float) 
     """Dots at (n, 2) pixels."""
     for x, y in points.tolist():
         pygame.draw.circle(surface, color, (x, y), 1.8 * k)
+
+
+def padlock(surface: pygame.Surface, at: np.ndarray, color: Color, k: float, is_open: bool) -> None:
+    """A padlock at a pixel; open, its bow stands up on one side."""
+    x, y = at.tolist()
+    body = pygame.Rect(round(x - 6.0 * k), round(y - 1.0 * k), round(12.0 * k), round(9.0 * k))
+    lift = 4.0 * k if is_open else 0.0
+    width = max(1, round(2.0 * k))
+    bow = pygame.Rect(round(x - 4.0 * k), round(y - 7.0 * k - lift), round(8.0 * k), round(10.0 * k))
+    pygame.draw.arc(surface, color, bow, 0.0, math.pi, width)
+    left, right = bow.left + 0.5 * width, bow.right - 0.5 * width
+    pygame.draw.line(surface, color, (left, bow.centery), (left, body.top), width)
+    if not is_open:
+        pygame.draw.line(surface, color, (right, bow.centery), (right, body.top), width)
+    pygame.draw.rect(surface, color, body, width if is_open else 0)

@@ -7,20 +7,16 @@ exception in the loop.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hapticsim.codes import Fault, Safety
+from hapticsim.display.constraint_messages import ConstraintView, Imposed, read_constraints
+from hapticsim.display.reading import Payload, Unreadable, numbers, reading, vector
 
-Payload = Mapping[str, Any]
 SHAPE_SIZES = {"sphere": 1, "capsule": 2, "box": 3, "plane": 2}  # how many lengths each kind has
-
-
-class Unreadable(Exception):
-    """A payload lacks a key or holds the wrong kind of value; the text says which."""
 
 
 def rotations(quaternions: np.ndarray) -> np.ndarray:
@@ -49,7 +45,7 @@ class Poses:
     @classmethod
     def read(cls, flat: Sequence[float]) -> Poses:
         """From nb times seven numbers: position [m], quaternion w, x, y, z."""
-        table = _numbers(flat, "bodies").reshape(-1, 7)
+        table = numbers(flat, "bodies").reshape(-1, 7)
         if np.any(np.linalg.norm(table[:, 3:], axis=1) < 1e-6):
             raise Unreadable("bodies holds a quaternion of length zero")
         return cls(table[:, :3], rotations(table[:, 3:]))
@@ -83,10 +79,12 @@ class SceneMessage:
     force_limit_N: float | None  # on the hand
     workspace_radius: float  # [m] of the device
     rate_Hz: float
+    constraints: tuple[ConstraintView, ...]
+    speeds: tuple[str, ...]  # names of the generalized speeds
 
     @classmethod
     def read(cls, payload: Payload) -> SceneMessage:
-        with _reading("scene"):
+        with reading("scene"):
             mapping, limits = payload["mapping"], payload.get("limits") or {}
             limit = limits.get("force_N")
             return cls(
@@ -95,12 +93,14 @@ class SceneMessage:
                 bodies=tuple(str(b) for b in payload["bodies"]),
                 links=np.array(payload.get("links") or [], dtype=int).reshape(-1, 2),
                 shapes=tuple(_shape(s, len(payload["bodies"])) for s in payload["shapes"]),
-                origin_W=_numbers(mapping["origin"], "mapping.origin", 3),
-                R_WD=_numbers(mapping["rotation"], "mapping.rotation", 9).reshape(3, 3),
+                origin_W=numbers(mapping["origin"], "mapping.origin", 3),
+                R_WD=numbers(mapping["rotation"], "mapping.rotation", 9).reshape(3, 3),
                 motion_scale=float(mapping["motion_scale"]),
                 force_limit_N=None if limit is None else float(limit),
                 workspace_radius=float(limits.get("workspace_radius_m") or 0.1),
                 rate_Hz=float(payload["rate_Hz"]),
+                constraints=read_constraints(payload.get("constraints") or (), len(payload["bodies"])),
+                speeds=tuple(str(name) for name in payload.get("speeds") or ()),
             )
 
 
@@ -135,10 +135,11 @@ class StateMessage:
     coupler_force_W: np.ndarray  # (3,) [N] on the handle
     kinetic_J: float
     potential_J: float
+    imposed: Imposed
 
     @classmethod
     def read(cls, payload: Payload) -> StateMessage:
-        with _reading("state"):
+        with reading("state"):
             device, coupler = payload.get("device") or {}, payload.get("coupler") or {}
             kinetic, potential = payload.get("energy_J") or (0.0, 0.0)
             return cls(
@@ -149,14 +150,15 @@ class StateMessage:
                 poses=Poses.read(payload["bodies"]),
                 contacts=tuple(_contact(c) for c in payload.get("contacts") or ()),
                 device_connected=bool(device.get("connected")),
-                device_D=_vector(device, "position", default=np.zeros(3)),
-                target_D=_vector(device, "target"),
-                hand_force_D=_vector(device, "force_N", default=np.zeros(3)),
-                anchor_W=_vector(coupler, "anchor_W"),
-                handle_W=_vector(coupler, "handle_W"),
-                coupler_force_W=_vector(coupler, "force_W", default=np.zeros(3)),
+                device_D=vector(device, "position", default=np.zeros(3)),
+                target_D=vector(device, "target"),
+                hand_force_D=vector(device, "force_N", default=np.zeros(3)),
+                anchor_W=vector(coupler, "anchor_W"),
+                handle_W=vector(coupler, "handle_W"),
+                coupler_force_W=vector(coupler, "force_W", default=np.zeros(3)),
                 kinetic_J=float(kinetic),
                 potential_J=float(potential),
+                imposed=Imposed.read(payload),
             )
 
 
@@ -174,7 +176,7 @@ class PredictedMessage:
 
     @classmethod
     def read(cls, payload: Payload) -> PredictedMessage:
-        with _reading("predicted"):
+        with reading("predicted"):
             confirmed = payload.get("confirmed") or {}
             error = payload.get("error_m")
             return cls(
@@ -182,48 +184,18 @@ class PredictedMessage:
                 age_s=float(payload["age_s"]),
                 error_m=None if error is None else float(error),
                 poses=Poses.read(payload["bodies"]),
-                path_W=_numbers(payload.get("path") or [], "path").reshape(-1, 3),
+                path_W=numbers(payload.get("path") or [], "path").reshape(-1, 3),
                 confirmed=Poses.read(confirmed["bodies"]) if confirmed.get("bodies") else None,
                 confirmed_time_s=confirmed.get("time_s"),
             )
-
-
-class _reading:
-    """Turn what goes wrong inside a ``with`` block into ``Unreadable`` with the topic's name."""
-
-    def __init__(self, topic: str) -> None:
-        self.topic = topic
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type | None, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, KeyError):
-            raise Unreadable(f"{self.topic}: key {problem} is missing") from problem
-        if isinstance(problem, (Unreadable, ValueError, TypeError, AttributeError)):
-            raise Unreadable(f"{self.topic}: {problem}") from problem
-
-
-def _numbers(values: Any, key: str, count: int | None = None) -> np.ndarray:
-    array = np.asarray(values, dtype=float).ravel()
-    if count is not None and array.size != count:
-        raise Unreadable(f"{key} holds {array.size} numbers instead of {count}")
-    if not np.isfinite(array).all():
-        raise Unreadable(f"{key} is not finite")
-    return array
-
-
-def _vector(payload: Payload, key: str, default: np.ndarray | None = None) -> Any:
-    value = payload.get(key)
-    return default if value is None else _numbers(value, key, 3)
 
 
 def _contact(payload: Payload) -> Contact:
     return Contact(
         a=str(payload["a"]),
         b=str(payload["b"]),
-        point_W=_numbers(payload["point"], "contacts.point", 3),
-        normal_W=_numbers(payload["normal"], "contacts.normal", 3),
+        point_W=numbers(payload["point"], "contacts.point", 3),
+        normal_W=numbers(payload["normal"], "contacts.normal", 3),
         force_N=float(payload["force_N"]),
         gap_m=float(payload["gap_m"]),
     )
@@ -231,10 +203,10 @@ def _contact(payload: Payload) -> Contact:
 
 def _shape(payload: Payload, body_count: int) -> DrawnShape:
     kind, body, pose = str(payload["kind"]), int(payload["body"]), payload["pose"]
-    flat = _numbers(
+    flat = numbers(
         [n for part in pose for n in np.ravel(part)], "shapes.pose", 7
     )  # [p, quat] or seven numbers
-    size = tuple(float(s) for s in _numbers(payload["size"], "shapes.size"))
+    size = tuple(float(s) for s in numbers(payload["size"], "shapes.size"))
     if kind not in SHAPE_SIZES or len(size) < SHAPE_SIZES[kind]:
         raise Unreadable(f"shape {payload['name']!r} of kind {kind!r} with {len(size)} sizes cannot be drawn")
     if not -1 <= body < body_count:

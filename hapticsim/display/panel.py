@@ -9,6 +9,7 @@ import numpy as np
 import pygame
 
 from hapticsim.display import legend
+from hapticsim.display.constraint_list import draw_constraint_list
 from hapticsim.display.gauges import ForceHistory, draw_force_bar, draw_spread, draw_strip, microseconds
 from hapticsim.display.legend import Legend
 from hapticsim.display.messages import Contact, PredictedMessage, SceneMessage, StateMessage
@@ -53,6 +54,7 @@ class Panel:
             y = self._safety(surface, inner, y, readings, readings.state)
             y = self._force(surface, inner, y, readings, readings.state)
             y = self._contacts(surface, inner, y, readings.state.contacts)
+            y = draw_constraint_list(self.type, surface, inner, y, readings.scene, readings.state)
         if readings.predicted is not None:
             y = self._prediction(surface, inner, y, readings.predicted)
         if readings.stats is not None:

@@ -25,8 +25,10 @@ from hapticsim.display.panel import WIDTH as PANEL_WIDTH
 from hapticsim.display.panel import Panel, Readings
 from hapticsim.display.pointer import PointerTarget
 from hapticsim.display.signs import Label
+from hapticsim.display.switching import SwitchKeys
 from hapticsim.display.words import silence_words
 from hapticsim.errors import DeviceError
+from hapticsim.wire.endpoints import control_beside
 from hapticsim.wire.publisher import Publisher
 
 SIZE = (1100, 720)  # [px] at the start
@@ -44,12 +46,17 @@ class Window:
     publish_endpoint  : where the server publishes.
     pointer_endpoint  : where to publish the pointer for the ``mouse`` driver; None: only look.
     keys : folder of CURVE keys, for a server on another machine.
+    control_endpoint : where the server takes switches; None: beside the publish endpoint.
 
     Raises DeviceError when there is no display, WireError when an endpoint cannot be used.
     """
 
     def __init__(
-        self, publish_endpoint: str, pointer_endpoint: str | None = None, keys: Path | None = None
+        self,
+        publish_endpoint: str,
+        pointer_endpoint: str | None = None,
+        keys: Path | None = None,
+        control_endpoint: str | None = None,
     ) -> None:
         self.screen = _open_screen()
         self.type = Type()
@@ -58,6 +65,7 @@ class Window:
         self.controls = Controls(self.camera)
         self.feed = Feed(publish_endpoint, keys)
         self.publisher = Publisher(pointer_endpoint) if pointer_endpoint else None
+        self.switch_keys = SwitchKeys(control_endpoint or control_beside(publish_endpoint), keys)
         self.drawing: SceneDrawing | None = None
         self.pace = Pace()
         self.frames_drawn = 0
@@ -76,6 +84,7 @@ class Window:
             self.feed.poll()
             self.take_scene()
             self._publish_pointer(now_s)
+            self.take_switches()
             if now_s >= self.pace.next_s:
                 self.draw()
                 pygame.display.flip()
@@ -90,6 +99,7 @@ class Window:
     def close(self) -> None:
         """Close the sockets and the window."""
         self.feed.close()
+        self.switch_keys.close()
         if self.publisher is not None:
             self.publisher.close()
         pygame.display.quit()
@@ -156,6 +166,17 @@ class Window:
                 scene.origin_W, scene.R_WD, scene.motion_scale, _REACH * scene.workspace_radius
             )
 
+    def take_switches(self) -> None:
+        """Pass on the number keys that were pressed, and say what the server answers."""
+        wanted, self.controls.switches_wanted = self.controls.switches_wanted, []
+        notes = [self.switch_keys.press(n, self.feed.scene, self.feed.state) for n in wanted]
+        notes += [answer] if (answer := self.switch_keys.poll()) else []
+        if notes:
+            self._say(notes[-1])
+
+    def _say(self, note: str) -> None:
+        self._note, self._note_until_s = note, time.monotonic() + _NOTE_S
+
     def _target(self) -> np.ndarray | None:
         """(3,) [m] where the hand is asked to go: by this window if it steers, else as the server says."""
         if self.controls.pointer is not None:
@@ -191,10 +212,9 @@ class Window:
     def _save(self, path: Path) -> None:
         try:
             pygame.image.save(self.screen, path)
-            self._note = f"saved {path.resolve()}"
+            self._say(f"saved {path.resolve()}")
         except (pygame.error, OSError) as problem:
-            self._note = f"cannot save {path.resolve()}: {problem}"
-        self._note_until_s = time.monotonic() + _NOTE_S
+            self._say(f"cannot save {path.resolve()}: {problem}")
 
 
 def main(
@@ -203,6 +223,7 @@ def main(
     frames: int | None = None,
     screenshot: str | os.PathLike[str] | None = None,
     keys: Path | None = None,
+    control_endpoint: str | None = None,
 ) -> None:
     """Open the window and stay until it is closed, or until ``frames`` frames are drawn.
 
@@ -210,7 +231,7 @@ def main(
 
     Raises DeviceError when there is no display, WireError when an endpoint cannot be used.
     """
-    window = Window(publish_endpoint, pointer_endpoint, keys)
+    window = Window(publish_endpoint, pointer_endpoint, keys, control_endpoint)
     try:
         window.run(frames, screenshot)
     except KeyboardInterrupt:

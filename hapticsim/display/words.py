@@ -13,6 +13,7 @@ _FAULTS = {
     Fault.DEVICE_SPEED: "the device moved too fast",
     Fault.STOPPED: "the device asked for zero force",
     Fault.STRETCH: "the hand was too far from the handle",
+    Fault.INCONSISTENT: "constraints contradict one another",
 }
 
 
@@ -57,6 +58,7 @@ HELP = (
     ("wheel, Shift + move", "nearer / farther"),
     ("left click, Space", "engage: the force rises"),
     ("right click, Esc", "disengage: no force"),
+    ("1 to 9", "switch a constraint"),
     ("arrow keys, middle drag", "turn the view"),
     ("+  -", "zoom"),
     ("R", "target back to the middle depth"),

@@ -1,15 +1,17 @@
 """The wire: the only place that knows ZeroMQ and msgpack.
 
-Two roads leave a server, and ``docs/protocol.md`` describes both byte by byte for any language:
+Three roads leave a server, and ``docs/protocol.md`` describes both byte by byte for any language:
 
     device_link --- state, arm, disarm ---> device_port     one device, ROUTER and DEALER, newest wins
                 <-- force ---
     publisher ---- state, events, ... ---> subscriber       any number of observers, PUB and SUB, may drop
+    switches ---- switch, list ---> control                 whoever changes constraints, each request answered
 
     topics      what is published, and its frame
     fields      what a value in a device message may be
     messages    the device messages, one dataclass each
     codec       message <-> bytes; total: any bytes give a message or a counted refusal
+    requests    what may be asked on the control road, and the answers
     inbox       session and sequence rules, counters
     round_trip  delay from echoes
     endpoints   which are usable, who owns one

@@ -2,7 +2,8 @@
 
 One message is one flat msgpack map: the envelope (``v`` version, ``k`` kind, ``s n t e``) and the keys of its
 kind, as `messages` annotates them.  Values are scalars or arrays of scalars.  Keys this version does not know
-are ignored, so that a later minor version can add some; absent keys are refused.
+are ignored, so that a later minor version can add some; absent keys are refused, unless `fields.Key` says
+what their absence means.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ class Layout:
         self.keys: dict[str, Key] = {name: hints[name].__metadata__[0] for name in (*_ENVELOPE, *body)}
         self.names = tuple(key.name for key in self.keys.values())
         self.values = attrgetter(*self.keys)
-        self.body = tuple((self.keys[name].name, self.keys[name].check) for name in body)
+        self.body = tuple(self.keys[name] for name in body)
         self.size = 2 + len(self.names)
 
 
@@ -90,7 +91,10 @@ def decode(data: bytes) -> Message:
         if len(content) > layout.size:
             _check_flat(content)
         return layout.kind(
-            *[check(content[key]) for key, check in layout.body],
+            *[
+                check(content[key] if absent is None else content.get(key, absent))
+                for key, check, absent in layout.body
+            ],
             session=_check_session(content["s"]),
             number=_check_int63(content["n"]),
             stamp_ns=_check_int63(content["t"]),

@@ -53,6 +53,20 @@ def default_endpoint(name: str) -> str:
     return f"ipc://{private_folder() / name}.sock"
 
 
+def control_beside(publish_endpoint: str) -> str:
+    """Return the control endpoint of the server that publishes there, where none is given.
+
+    ``publish.sock`` has ``control.sock`` beside it, any other path the same with ``-control`` at its end, a
+    tcp port the one above it.
+    """
+    path = ipc_path(publish_endpoint)
+    if path is not None:
+        name = "control.sock" if path.name == "publish.sock" else f"{path.name}-control"
+        return f"ipc://{path.with_name(name)}"
+    address, _, port = publish_endpoint.rpartition(":")
+    return f"{address}:{int(port) + 1}" if port.isascii() and port.isdigit() else publish_endpoint
+
+
 def ipc_path(endpoint: str) -> Path | None:
     """Return the path of an ipc endpoint, None for another transport."""
     return Path(endpoint.removeprefix("ipc://")) if endpoint.startswith("ipc://") else None

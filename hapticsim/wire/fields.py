@@ -56,6 +56,7 @@ class Key(NamedTuple):
 
     name: str
     check: Check
+    absent: Any = None  # what a message without the key means; None: such a message is refused
 
 
 def vector(limit: float) -> Check:

@@ -96,6 +96,11 @@ class Hello(Message):
     dof_in: Annotated[int, Key("dof_in", integer(1, 7))]  # measured
     dof_out: Annotated[int, Key("dof_out", integer(0, 7))]  # actuated
     emulated: Annotated[bool, Key("emulated", boolean)]
+    # Of the rotation; absent from a device that cannot turn the hand.
+    max_torque_Nm: Annotated[float, Key("max_torque_Nm", number(0.0, TORQUE_LIMIT_Nm), 0.0)] = 0.0
+    max_stiffness_Nm_per_rad: Annotated[float, Key("max_stiffness_Nm_per_rad", number(0.0, 1e5), 0.0)] = 0.0
+    max_damping_Nms_per_rad: Annotated[float, Key("max_damping_Nms_per_rad", number(0.0, 1e3), 0.0)] = 0.0
+    apparent_inertia_kg_m2: Annotated[float, Key("apparent_inertia_kg_m2", number(0.0, 10.0), 0.0)] = 0.0
 
 
 @dataclass(slots=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # its authenticator costs the import of asyncio, which a devi
     from hapticsim.wire.curve import Curve
 
 DEVICE_QUEUE = 8  # messages per peer and direction
+CONTROL_QUEUE = 64  # requests are answered one by one: here the oldest count, too
 PUBLISH_QUEUE = 256
 PUBLISHED_BYTES = 1 << 20
 _KERNEL_BUFFER_BYTES = 16384  # behind a stalled reader wait some 60 stale states instead of a thousand
@@ -55,30 +56,44 @@ class BoundSocket:
 
 
 def bind_router(
-    endpoint: str, *, context: zmq.Context | None = None, curve: Curve | None = None
+    endpoint: str,
+    *,
+    context: zmq.Context | None = None,
+    curve: Curve | None = None,
+    queue: int = DEVICE_QUEUE,
 ) -> BoundSocket:
-    """Bind the server's end of the device road.
+    """Bind the server's end of the device or control road.
+
+    queue : messages kept per peer and direction.
 
     Raises
     ------
     WireError : the endpoint cannot be used, is taken, or leaves the machine without keys.
     """
-    socket = _open(zmq.ROUTER, context, DEVICE_QUEUE, MAX_BYTES)
+    socket = _open(zmq.ROUTER, context, queue, MAX_BYTES)
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)  # sending to a peer that is gone fails instead of vanishing
     _small_kernel_buffers(socket)
     return _bind(socket, endpoint, curve)
 
 
 def connect_dealer(
-    endpoint: str, *, context: zmq.Context | None = None, curve: Curve | None = None
+    endpoint: str,
+    *,
+    context: zmq.Context | None = None,
+    curve: Curve | None = None,
+    queue: int = DEVICE_QUEUE,
+    longest_bytes: int = MAX_BYTES,
 ) -> zmq.Socket[bytes]:
-    """Connect the device's end; returns at once, whether or not there is a server.
+    """Connect the other end of such a road; returns at once, whether or not there is a server.
+
+    queue : messages kept per direction.
+    longest_bytes : of a message that is received.
 
     Raises
     ------
     WireError : the endpoint cannot be used, or leaves the machine without keys.
     """
-    socket = _open(zmq.DEALER, context, DEVICE_QUEUE, MAX_BYTES)
+    socket = _open(zmq.DEALER, context, queue, longest_bytes)
     socket.setsockopt(zmq.IMMEDIATE, 1)
     _small_kernel_buffers(socket)
     return _connect(socket, endpoint, curve)

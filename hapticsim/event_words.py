@@ -1,0 +1,69 @@
+"""Events of a tick in sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from hapticsim.codes import Event, Fault, Hold, Safety
+from hapticsim.model.candidates import Candidate
+
+_HOLD_WORDS = {
+    Hold.FREE: "is free",
+    Hold.HELD: "holds",
+    Hold.FORWARD: "slips forward",
+    Hold.BACKWARD: "slips backward",
+}
+
+FAULT_WORDS = {
+    Fault.DEVICE_SILENT: "the device fell silent",
+    Fault.NOT_FINITE: "the simulation became NaN or infinite",
+    Fault.DEVICE_SPEED: "the device moved faster than allowed",
+    Fault.STOPPED: "the device asked for zero force",
+    Fault.STRETCH: "the coupler would start stretched: move the device to the handle",
+    Fault.INCONSISTENT: "constraints contradict one another: let one of them go",
+}
+
+
+def fault_words(fault: Fault) -> str:
+    """Why there is no force, in words."""
+    return ", ".join(words for bit, words in FAULT_WORDS.items() if bit in fault) or "no fault"
+
+
+def subject_of(candidates: Sequence[Candidate], constraints: Sequence[str], number: int) -> str:
+    """Return what an event is about: two shapes, or the name of a constraint; empty for -1."""
+    if number < 0:
+        return ""
+    if number < len(candidates):
+        return f"{candidates[number].a} on {candidates[number].b}"
+    return repr(constraints[number - len(candidates)])
+
+
+def event_words(kind: Event, subject: str, value: float) -> str:
+    """Return an event as a sentence; ``value`` is what ``codes.Event`` says of the kind."""
+    match kind:
+        case Event.TOUCH:
+            return f"{subject} touched, {value * 1e3:.3g} mJ lost"
+        case Event.LEAVE:
+            return f"{subject} left: its force turned tensile"
+        case Event.SELECT:
+            return f"independent speeds chosen again, cond(A_D) = {value:.3g}"
+        case Event.OVERFLOW:
+            return f"{int(value)} events in one tick: the rest is captured at the next"
+        case Event.SAFETY:
+            return f"force output is {Safety(int(value)).name.lower()}"
+        case Event.SWITCH:
+            return f"{subject} {_HOLD_WORDS[Hold(int(value))]}"
+        case Event.REFUSED:
+            off = f"it is off by {value:.3g} (SI)" if math.isfinite(value) else "it is out of reach"
+            return f"{subject} was not imposed: {off}"
+        case Event.RANK:
+            return f"the rank of the imposed rows is {int(value)}"
+        case Event.CONFLICT:
+            return f"{subject} contradicts other constraints (its share {100.0 * value:.0f} %)"
+        case Event.TWICE:
+            return f"{subject} was switched more than once within a tick: the last wish counted"
+        case Event.IMPULSE:
+            return f"constraints imposed by an impulse, {value * 1e3:.3g} mJ lost"
+        case _:
+            return "the tick was not finite: state taken back, force off"

@@ -1,0 +1,115 @@
+"""Requests from the control road to the loop, and what became of them back.
+
+A switch is answered when a tick has taken it: by then the constraint holds, or does not, and an event says
+why.  The board is served by the outlet between two messages, so that it never holds anything up.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from hapticsim.codes import Event, Hold
+from hapticsim.errors import listed, nearest
+from hapticsim.published_constraints import ConstraintDescriber, hold_word
+from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.wire.control import Asked, ControlPort
+from hapticsim.wire.requests import SwitchRequest
+
+ANSWER_S = 1.0  # after which a loop that has not taken a request stands still
+MOST_WAITING = 64
+_REASONS = (Event.REFUSED, Event.CONFLICT)
+
+
+@dataclass
+class Waiting:
+    """A switch that no tick is known to have taken."""
+
+    asked: Asked
+    constraint: int
+    held: bool
+    count: int  # requests for this constraint, with this one
+    until_s: float  # monotonic
+
+
+class Switchboard:
+    """Serves a control port.
+
+    Parameters
+    ----------
+    constraints : of the assembly that the loop runs.
+    loop : what is switched; nobody else switches it.
+    port : where requests come from; closed by its owner.
+    """
+
+    def __init__(self, constraints: ConstraintDescriber, loop: RealTimeLoop, port: ControlPort) -> None:
+        self._constraints, self._loop, self._port = constraints, loop, port
+        self._counts = [0] * len(constraints.names)
+        self._waiting: list[Waiting] = []
+        self._why: dict[int, str] = {}  # of a constraint, since it was last asked for
+
+    def note(self, kind: Event, constraint: int, words: str) -> None:
+        """Remember why a constraint was not imposed."""
+        if kind in _REASONS:
+            self._why[constraint] = words
+
+    def serve(self, row: np.ndarray | None) -> None:
+        """Answer what the tick of ``row`` has taken (all events up to it were noted), then take requests."""
+        if row is not None:
+            self._waiting = [w for w in self._waiting if not self._settle(w, row)]
+        now = time.monotonic()
+        for w in self._waiting:
+            if now > w.until_s:
+                self._refuse(w.asked, f"the loop has not ticked for {ANSWER_S:g} s: start the server again.")
+        self._waiting = [w for w in self._waiting if now <= w.until_s]
+        for asked in self._port.poll():
+            if isinstance(asked.request, SwitchRequest):
+                self._switch(asked, asked.request)
+            else:
+                self._port.answer(asked, "list", constraints=self._list(row))
+
+    def _switch(self, asked: Asked, request: SwitchRequest) -> None:
+        names = self._constraints.names
+        if request.name not in names:
+            known = f"they are {listed(names)}" if names else "this scene has none"
+            sentence = f"constraint {request.name!r} is not there{nearest(request.name, names)}: {known}."
+            self._refuse(asked, sentence)
+        elif len(self._waiting) >= MOST_WAITING:
+            self._refuse(asked, f"{MOST_WAITING} requests wait already: ask again later.")
+        else:
+            c = names.index(request.name)
+            self._counts[c] += 1
+            self._why.pop(c, None)
+            self._loop.switch(c, request.held)
+            until_s = time.monotonic() + ANSWER_S
+            self._waiting.append(Waiting(asked, c, request.held, self._counts[c], until_s))
+
+    def _settle(self, w: Waiting, row: np.ndarray) -> bool:
+        """Answer a request that the row's tick knew of; False while it did not."""
+        taken, hold = self._constraints.switched(row, w.constraint)
+        if taken < w.count:
+            return False
+        tick, name = int(row[1]), self._constraints.names[w.constraint]
+        if w.held and hold == Hold.FREE and taken == w.count:
+            words = self._why.get(w.constraint, f"{name!r} let go at once under its force")
+            self._refuse(w.asked, f"{words}: bring the mechanism to where it can hold, or let another go.")
+        else:
+            self._port.answer(w.asked, "done", name=name, hold=hold_word(hold), tick=tick)
+        return True
+
+    def _refuse(self, asked: Asked, sentence: str) -> None:
+        self._port.answer(asked, "refused", reason=sentence)
+
+    def _list(self, row: np.ndarray | None) -> list[dict[str, object]]:
+        """What there is; before the first tick what it does is not known."""
+        found = self._constraints.scene()["constraints"]
+        return [
+            {
+                "name": entry["name"],
+                "hold": "" if row is None else hold_word(self._constraints.switched(row, c)[1]),
+                "rows": len(entry["rows"]),
+            }
+            for c, entry in enumerate(found)
+        ]
