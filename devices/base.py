@@ -56,7 +56,7 @@ class DeviceInfo:
 
     def hello(self) -> Hello:
         """The same as the first message to a server."""
-        limits = self.limits
+        limits, turning = self.limits, self.limits.turning
         return Hello(
             name=self.model,
             driver=self.name,
@@ -71,6 +71,10 @@ class DeviceInfo:
             dof_in=self.dof_in,
             dof_out=self.dof_out,
             emulated=self.emulated,
+            max_torque_Nm=turning.max_torque_Nm if turning else 0.0,
+            max_stiffness_Nm_per_rad=turning.max_stiffness_Nm_per_rad if turning else 0.0,
+            max_damping_Nms_per_rad=turning.max_damping_Nms_per_rad if turning else 0.0,
+            apparent_inertia_kg_m2=turning.apparent_inertia_kg_m2 if turning else 0.0,
         )
 
 
@@ -141,6 +145,13 @@ class Driver(ABC):
 
         Assumes finite numbers: the bridge has checked.
         """
+
+    def write_torque(self, torque_Nm: Vector) -> Vector:
+        """Apply a torque [N m] to the hand, as ``write`` a force; returns the torque really sent.
+
+        Called after every ``write``.  A device that cannot turn the hand leaves it as it is here.
+        """
+        return ZERO
 
     def notice(self, mode: int, fault: int) -> None:  # noqa: B027 - most drivers have nothing to show
         """Told when the server's mode (codes.Safety) or fault bits (codes.Fault) change; may do nothing."""

@@ -59,7 +59,10 @@ class Bridge:
         self.stop = stop or threading.Event()
         self.wait_s, self.once = wait_s, once
         self.report = BridgeReport()
-        self._guard = ForceGuard(driver.info.limits.max_force_N)
+        limits = driver.info.limits
+        self._guard = ForceGuard(
+            limits.max_force_N, limits.turning.max_torque_Nm if limits.turning is not None else 0.0
+        )
         self._voice = Voice(stream, self._status)
         self._sample: DeviceSample | None = None
         self._force = ZERO
@@ -157,8 +160,12 @@ class Bridge:
             force = self._guard.apply(None, -1, math.inf, elapsed_s)
         else:
             self._hear(command.mode, command.fault)
-            force = self._guard.apply(command.force_N, command.mode, self._age_s(command), elapsed_s)
-        self._force = self.driver.write(force if _is_finite(sample) else ZERO)
+            force = self._guard.apply(
+                command.force_N, command.mode, self._age_s(command), elapsed_s, command.torque_Nm
+            )
+        usable = _is_finite(sample)
+        self._force = self.driver.write(force if usable else ZERO)
+        self.driver.write_torque(self._guard.torque_Nm if usable else ZERO)
         # Only now, with the motors served, is there time for words.
         if self._guard.silent and not was_silent:
             self._voice.say(f"{self.link.endpoint}: silent; force is zero until the server is armed again.")
@@ -227,6 +234,7 @@ class Bridge:
         report.dropped = {str(reason): count for reason, count in self.link.dropped.items()}
         try:
             if self._sample is not None:
+                self.driver.write_torque(ZERO)
                 self.driver.write(ZERO)
         finally:
             try:
@@ -250,5 +258,10 @@ class Bridge:
 
 
 def _is_finite(sample: DeviceSample) -> bool:
-    # The sum is finite only if every term is, and one sum is cheaper than six tests.
-    return math.isfinite(sum(sample.position_m) + sum(sample.velocity_m_per_s))
+    # The sum is finite only if every term is, and one sum is cheaper than thirteen tests.
+    return math.isfinite(
+        sum(sample.position_m)
+        + sum(sample.velocity_m_per_s)
+        + sum(sample.quaternion_wxyz)
+        + sum(sample.angular_velocity_rad_per_s)
+    )

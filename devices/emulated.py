@@ -19,7 +19,9 @@ bit, and nothing chatters.
 What is read is not what is: the position is rounded to encoder counts, the velocity is a difference of
 rounded positions over a window, as the drivers of real devices do it.
 
-Not modelled: link elasticity, motor heating, torque, gravity (taken as compensated), friction that depends on
+The rotation is another file's (wrist.py).
+
+Not modelled: link elasticity, motor heating, gravity (taken as compensated), friction that depends on
 direction or pose.  Encoders count in Cartesian axes here, in joints on a real device.
 """
 
@@ -70,7 +72,7 @@ class EmulatedDevice:
     ) -> None:
         self.limits, self.hand = limits, hand
         self.mass_kg = limits.apparent_mass_kg + hand.mass_kg
-        self._transition = _held_step(
+        self._transition = held_step(
             self.mass_kg,
             hand.damping_Ns_per_m + limits.viscous_friction_Ns_per_m,
             hand.stiffness_N_per_m,
@@ -226,7 +228,7 @@ def _edge(
     )  # fmt: skip
 
 
-def _held_step(m: float, C: float, K: float, h: float) -> tuple[float, float, float, float, float, float]:
+def held_step(m: float, C: float, K: float, h: float) -> tuple[float, float, float, float, float, float]:
     """Exact step of ``m v' = -K e - C v + p`` over h with p held.
 
     Returns (a11, a12, a21, a22, g1, g2): e+ = a11 e + a12 v + g1 p,  v+ = a21 e + a22 v + g2 p.  The

@@ -9,6 +9,9 @@ Pure decisions, no clock and no socket: what came, how old it is, and out comes 
    never by itself.
 5. Otherwise clamped to the smaller of the device's and the server's limit, along its direction,
 6. and bounded in its change per second.  Going to zero by 1 to 4 is not slowed down.
+
+A torque that comes with the force shares its fate; its limit is the device's, and from zero to the limit it
+takes no less time than the force.
 """
 
 from __future__ import annotations
@@ -27,15 +30,17 @@ class ForceGuard:
 
     Parameters
     ----------
-    device_limit_N : what the device can do.
+    device_limit_N, device_limit_Nm : what the device can do; 0 N m for one that cannot turn the hand.
 
-    Public attributes: ``held`` (no force before the server was seen disarmed), ``silent`` (forces stopped
+    Public attributes: ``torque_Nm`` (of the motors, decided with the force),
+    ``held`` (no force before the server was seen disarmed), ``silent`` (forces stopped
     coming), ``silences`` (how often that began), ``not_finite`` (commands refused), ``largest_N`` (largest
     force let through).
     """
 
-    def __init__(self, device_limit_N: float) -> None:
-        self.device_limit_N = device_limit_N
+    def __init__(self, device_limit_N: float, device_limit_Nm: float = 0.0) -> None:
+        self.device_limit_N, self.device_limit_Nm = device_limit_N, device_limit_Nm
+        self.torque_Nm: Vector = ZERO
         self.held = True
         self.silent = False
         self._fresh = False  # a usable age has been seen since the last silence
@@ -60,15 +65,18 @@ class ForceGuard:
         self.held = True
         self.silent = False
         self._fresh = False
-        self._last = ZERO
+        self._last = self.torque_Nm = ZERO
 
-    def apply(self, force_N: Vector | None, mode: int, age_s: float, elapsed_s: float) -> Vector:
-        """Return the force [N] for the motors.
+    def apply(
+        self, force_N: Vector | None, mode: int, age_s: float, elapsed_s: float, torque_Nm: Vector = ZERO
+    ) -> Vector:
+        """Return the force [N] for the motors; ``torque_Nm`` of the guard is the torque that goes with it.
 
         force_N    newest command of this session, None if none came
         mode       codes.Safety that came with it
         age_s      since it came
         elapsed_s  since the last call
+        torque_Nm  newest command, with the force
         """
         if force_N is None:
             return self._zero()
@@ -80,7 +88,7 @@ class ForceGuard:
         self._fresh, self.silent = True, False
         x, y, z = force_N
         size = math.sqrt(x * x + y * y + z * z)
-        if not math.isfinite(size):
+        if not math.isfinite(size + sum(torque_Nm)):
             self.not_finite += 1
             return self._zero()
         if mode not in FORCEFUL:
@@ -88,19 +96,31 @@ class ForceGuard:
             return self._zero()
         if self.held:
             return self._zero()
-        if size > self._limit_N:
-            s = self._limit_N / size
-            x, y, z = x * s, y * s, z * s
-        px, py, pz = self._last
-        dx, dy, dz = x - px, y - py, z - pz
-        change, allowed = math.sqrt(dx * dx + dy * dy + dz * dz), self._slew_N_per_s * elapsed_s
-        if change > allowed:
-            s = allowed / change
-            x, y, z = px + dx * s, py + dy * s, pz + dz * s
-        self._last = (x, y, z)
+        most = self._slew_N_per_s * elapsed_s
+        self._last = _bounded(force_N, size, self._limit_N, self._last, most)
+        x, y, z = self._last
         self.largest_N = max(self.largest_N, math.sqrt(x * x + y * y + z * z))
+        if self.device_limit_Nm > 0.0:
+            x, y, z = torque_Nm
+            size, most = math.sqrt(x * x + y * y + z * z), most * self.device_limit_Nm / self.device_limit_N
+            self.torque_Nm = _bounded(torque_Nm, size, self.device_limit_Nm, self.torque_Nm, most)
         return self._last
 
     def _zero(self) -> Vector:
-        self._last = ZERO
+        self._last = self.torque_Nm = ZERO
         return ZERO
+
+
+def _bounded(wanted: Vector, size: float, limit: float, last: Vector, most: float) -> Vector:
+    """The wanted vector of this size, cut to the limit along its direction, its change cut to ``most``."""
+    x, y, z = wanted
+    if size > limit:
+        s = limit / size
+        x, y, z = x * s, y * s, z * s
+    px, py, pz = last
+    dx, dy, dz = x - px, y - py, z - pz
+    change = math.sqrt(dx * dx + dy * dy + dz * dz)
+    if change > most:
+        s = most / change
+        x, y, z = px + dx * s, py + dy * s, pz + dz * s
+    return x, y, z

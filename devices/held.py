@@ -14,19 +14,27 @@ Options of all three, with their defaults:
     rate_Hz                     1000      rate announced to the server
     max_force_N, workspace_radius_m, apparent_mass_kg, coulomb_friction_N, viscous_friction_Ns_per_m,
     position_resolution_m                 replace the number of the table
+    turning                     false     true: the handle also turns about Z, held by the hand (see wrist.py)
+    hand_stiffness_Nm_per_rad   1.0       the hand, turning
+    hand_damping_Nms_per_rad    0.02
+    hand_inertia_kg_m2          2e-4
+    hand_speed_rad_per_s        3
+    max_torque_Nm, apparent_inertia_kg_m2, coulomb_friction_Nm, viscous_friction_Nms_per_rad
 """
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from devices.base import DeviceInfo, DeviceSample, Driver, Vector
+from devices.base import ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from devices.emulated import EmulatedDevice, Hand
-from devices.limits import DeviceLimits, device_limits
+from devices.limits import TURNING_DEFAULT, DeviceLimits, device_limits
 from devices.options import Options
+from devices.wrist import EmulatedWrist, Grip
 
 LIGHTEST_HANDLE_KG = 0.01  # below, a 1 kHz force loop on the handle says nothing about any device
 
@@ -56,12 +64,15 @@ class HeldDriver(Driver):
             delay_samples=o.count("delay_samples", 0),
             velocity_window_s=o.number("velocity_window_s", 0.01, above=0.0, at_most=0.1),
         )
+        self.wrist = _emulated_wrist(o, limits)
+        self.hand_speed_rad_per_s = o.number("hand_speed_rad_per_s", 3.0, above=0.0, at_most=20.0)
+        limits = replace(limits, turning=self.wrist.limits if self.wrist is not None else None)
         self._info = DeviceInfo(
             name=self.name,
             model=limits.device,
             limits=limits,
-            dof_in=3,
-            dof_out=3,
+            dof_in=3 if self.wrist is None else 4,
+            dof_out=3 if self.wrist is None else 4,
             rate_Hz=o.number("rate_Hz", 1000.0, above=0.0, at_most=10_000.0),
             emulated=True,
         )
@@ -79,6 +90,10 @@ class HeldDriver(Driver):
     def _steer(self, time_s: float) -> tuple[Vector, int, int]:
         """Target of the hand [m], buttons and flags at ``time_s``, which never decreases."""
 
+    def _steer_turn(self, time_s: float) -> float:
+        """Angle about Z that the hand wants [rad] at ``time_s``; asked for only while the handle turns."""
+        return 0.0
+
     def open(self) -> None:
         """Nothing to take hold of."""
 
@@ -86,13 +101,24 @@ class HeldDriver(Driver):
         target_m, buttons, flags = self._steer(self.device.grid_time(now_s))
         sample = self.device.read(now_s, target_m, buttons)
         sample.flags |= flags
+        if self.wrist is not None:
+            angle, rate = self.wrist.read(sample.time_s, self._steer_turn(sample.time_s))
+            sample.quaternion_wxyz = (math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle))
+            sample.angular_velocity_rad_per_s = (0.0, 0.0, rate)
         return sample
 
     def write(self, force_N: Vector) -> Vector:
         return self.device.write(force_N)
 
+    def write_torque(self, torque_Nm: Vector) -> Vector:
+        if self.wrist is None:
+            return ZERO
+        return (0.0, 0.0, self.wrist.write(torque_Nm[2]))
+
     def close(self) -> None:
         self.device.let_go()
+        if self.wrist is not None:
+            self.wrist.let_go()
 
 
 def _emulated_limits(o: Options) -> DeviceLimits:
@@ -109,3 +135,27 @@ def _emulated_limits(o: Options) -> DeviceLimits:
             "viscous_friction_Ns_per_m", row.viscous_friction_Ns_per_m, at_least=0.0
         ),
     )
+
+
+def _emulated_wrist(o: Options, limits: DeviceLimits) -> EmulatedWrist | None:
+    """The rotation of the handle, if the options ask for it."""
+    turns, grip, row = o.flag("turning", False), Grip(), limits.turning or TURNING_DEFAULT
+    turning = replace(
+        row,
+        max_torque_Nm=o.number("max_torque_Nm", row.max_torque_Nm, above=0.0),
+        apparent_inertia_kg_m2=o.number("apparent_inertia_kg_m2", row.apparent_inertia_kg_m2, at_least=1e-6),
+        coulomb_friction_Nm=o.number("coulomb_friction_Nm", row.coulomb_friction_Nm, at_least=0.0),
+        viscous_friction_Nms_per_rad=o.number(
+            "viscous_friction_Nms_per_rad", row.viscous_friction_Nms_per_rad, at_least=0.0
+        ),
+    )
+    held = Grip(
+        stiffness_Nm_per_rad=o.number("hand_stiffness_Nm_per_rad", grip.stiffness_Nm_per_rad, at_least=0.0),
+        damping_Nms_per_rad=o.number("hand_damping_Nms_per_rad", grip.damping_Nms_per_rad, at_least=0.0),
+        inertia_kg_m2=o.number("hand_inertia_kg_m2", grip.inertia_kg_m2, at_least=0.0),
+    )
+    if not turns:
+        return None
+    delay = o.count("delay_samples", 0)
+    window_s = o.number("velocity_window_s", 0.01, above=0.0, at_most=0.1)
+    return EmulatedWrist(turning, held, delay_samples=delay, velocity_window_s=window_s)

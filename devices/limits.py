@@ -23,8 +23,31 @@ DEFAULTS = {
     "coulomb_friction_N": 0.1,  # between the cable drives (0.04) and the geared arms (0.26)
 }
 
+# Columns of the rotation: all of them, or none.
+TURNING = ("max_torque_Nm", "max_stiffness_Nm_per_rad", "max_damping_Nms_per_rad")
+
 # No maker publishes viscous friction.  A modelling choice: print it beside every stability result; sweep it.
 VISCOUS_FRICTION_NS_PER_M = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class TurningLimits:
+    """Rotation of the handle about one axis.  What is below the first three is a guess for every device.
+
+    Nobody publishes it: a handle of 0.1 kg within 30 mm, and the table's friction at the 40 mm of a grip.
+    """
+
+    max_torque_Nm: float
+    max_stiffness_Nm_per_rad: float
+    max_damping_Nms_per_rad: float
+    apparent_inertia_kg_m2: float = 1e-4
+    coulomb_friction_Nm: float = 4e-3
+    viscous_friction_Nms_per_rad: float = 8e-4
+    angular_resolution_rad: float = 2.3e-4  # 0.013 degrees, which one maker states
+
+
+# What an emulated device turns with, if its row has no torque: the sigma.7's, the only row that has one.
+TURNING_DEFAULT = TurningLimits(max_torque_Nm=0.2, max_stiffness_Nm_per_rad=1.0, max_damping_Nms_per_rad=0.07)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +65,7 @@ class DeviceLimits:
     viscous_friction_Ns_per_m: float = VISCOUS_FRICTION_NS_PER_M
     assumed: tuple[str, ...] = ()  # fields filled from a default
     note: str = ""
+    turning: TurningLimits | None = None  # None: it cannot turn the hand
 
 
 @cache
@@ -66,11 +90,18 @@ def _limits(row: dict[str, str]) -> DeviceLimits:
     numbers: dict[str, float] = {}
     assumed = ["viscous_friction_Ns_per_m"]
     for column, cell in row.items():
-        if column in ("device", "note"):
+        if column in ("device", "note", *TURNING):
             continue
         if cell.strip():
             numbers[column] = float(cell)
         else:
             numbers[column] = DEFAULTS[column]
             assumed.append(column)
-    return DeviceLimits(device=row["device"], note=row["note"], assumed=tuple(assumed), **numbers)
+    turning = {column: float(row[column]) for column in TURNING if row[column].strip()}
+    return DeviceLimits(
+        device=row["device"],
+        note=row["note"],
+        assumed=tuple(assumed),
+        turning=TurningLimits(**turning) if turning else None,
+        **numbers,
+    )

@@ -23,6 +23,7 @@ from hapticsim.errors import DeviceError
 from hapticsim.wire.subscriber import Subscriber
 
 SILENT_AFTER_S = 0.5  # of a window that publishes with every frame
+TURN_REACH = 2.0  # [rad] either way: a wrist turns no further
 
 
 class PointerSource(Protocol):
@@ -30,6 +31,9 @@ class PointerSource(Protocol):
 
     def pointer(self) -> tuple[Vector, int] | None:
         """Goal of the hand [m] (device frame) and buttons; None while nobody points."""
+
+    def turn(self) -> float | None:
+        """Goal of the hand's turn about Z [rad]; None while nobody turns it."""
 
     def show(self, sample: DeviceSample, force_N: Vector) -> None:
         """Let the user see the handle and the force."""
@@ -53,6 +57,13 @@ class PublishedPointer:
         if payload is None or self._subscriber.age_s("pointer") > SILENT_AFTER_S:
             return None
         return goal_and_buttons(payload)
+
+    def turn(self) -> float | None:
+        """Key ``turn`` of the newest message; None without one."""
+        turn = (self._subscriber.latest("pointer") or {}).get("turn")
+        if not isinstance(turn, (int, float)) or not abs(turn) < 10.0:  # NaN fails too
+            return None
+        return float(turn)
 
     def show(self, sample: DeviceSample, force_N: Vector) -> None:
         """Nothing: the window sees the server's state."""
@@ -78,6 +89,8 @@ class Mouse(HeldDriver):
         self._target = SmoothTarget(self.hand_speed_m_per_s)
         self._source: PointerSource | None = None
         self._goal: Vector = ZERO
+        self._turn = SmoothTarget(self.hand_speed_rad_per_s)  # of the angle, in its first number
+        self._turn_goal = 0.0
 
     @classmethod
     def unavailable(cls) -> str | None:
@@ -104,6 +117,12 @@ class Mouse(HeldDriver):
         if found is not None:
             self._goal, buttons = within(found[0], self._reach_m), found[1]
         return self._target.at(time_s, self._goal), buttons, 0
+
+    def _steer_turn(self, time_s: float) -> float:
+        found = self._source.turn() if self._source is not None else None
+        if found is not None:
+            self._turn_goal = min(max(found, -TURN_REACH), TURN_REACH)
+        return self._turn.at(time_s, (self._turn_goal, 0.0, 0.0))[0]
 
     def read(self, now_s: float) -> DeviceSample:
         sample = super().read(now_s)

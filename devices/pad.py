@@ -1,11 +1,12 @@
 """The pad: a small window in which a mouse moves a hand.
 
 Pointer: X and Z.  Wheel, or the pointer with Shift held: Y, away from the user.  Left button (or space):
-engage.  Right button (or escape): disengage.
+engage.  Right button (or escape): disengage.  Q and E, held: turn the hand about Z, where the handle turns.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from typing import Any
@@ -21,6 +22,9 @@ GAUGE = 34  # pixels at the right for Y
 FRAMES_PER_S = 60
 UNSEEN = ("dummy", "offscreen")  # what SDL falls back to when no display answers; only on request
 WHEEL_STEP = 0.04  # of the reach per notch
+TURN_RATE = 1.5  # [rad/s] while Q or E is held
+TURN_REACH = 2.0  # [rad] either way
+DIAL = 26  # pixels, radius of the dial that shows the turn
 
 GROUND, RING, GRID = (24, 27, 34), (78, 88, 104), (40, 45, 55)
 TARGET, HANDLE, PUSH, TEXT = (120, 190, 255), (245, 245, 240), (255, 120, 90), (200, 206, 216)
@@ -54,7 +58,7 @@ def run_pad(shared: Any, terms: PadTerms) -> None:
             break
         pad.draw()
         pygame.display.flip()
-        clock.tick(FRAMES_PER_S)
+        pad.turn(1e-3 * clock.tick(FRAMES_PER_S))
     shared.state = CLOSED
     pygame.quit()
 
@@ -87,6 +91,12 @@ class Pad:
                 shared.buttons = 0  # a release outside the window never arrives
         return True
 
+    def turn(self, elapsed_s: float) -> None:
+        """Move the goal of the turn while Q (left about Z, seen from above) or E is held."""
+        keys = pygame.key.get_pressed()
+        step = TURN_RATE * elapsed_s * (int(keys[pygame.K_q]) - int(keys[pygame.K_e]))
+        self._shared.turn_goal_rad = min(max(self._shared.turn_goal_rad + step, -TURN_REACH), TURN_REACH)
+
     def draw(self) -> None:
         """Draw the workspace, the hand's target, the handle, the force and the server's mode."""
         screen, shared, terms = self._screen, self._shared, self._terms
@@ -109,7 +119,17 @@ class Pad:
             pygame.draw.circle(screen, HANDLE, handle, 6)
         self._draw_gauge(shared.target_m[1], TARGET, 2)
         self._draw_gauge(shared.handle_m[1], HANDLE, 0)
+        if terms.turns:
+            self._draw_dial(shared.turn_goal_rad, TARGET, 2)
+            self._draw_dial(shared.turn_rad, HANDLE, 3)
         self._draw_words()
+
+    def _draw_dial(self, angle: float, color: tuple[int, int, int], width: int) -> None:
+        """The turn about Z, seen from above: straight up is away from the user."""
+        x, y = DIAL + 14, SIZE - DIAL - 34
+        tip = (x - DIAL * math.sin(angle), y - DIAL * math.cos(angle))
+        pygame.draw.circle(self._screen, RING, (x, y), DIAL, 1)
+        pygame.draw.line(self._screen, color, (x, y), tip, width)
 
     def _draw_gauge(self, depth_m: float, color: tuple[int, int, int], width: int) -> None:
         if depth_m == depth_m:  # not NaN
@@ -125,7 +145,8 @@ class Pad:
                 name += f": {Fault(shared.fault).name}"
         force = sum(c * c for c in shared.force_N) ** 0.5
         self._write(f"{name}   {force:.1f} N", color, (10, 8))
-        self._write("left button: engage   right: disengage   wheel or Shift: depth", TEXT, (10, SIZE - 22))
+        words = "left button: engage   right: disengage   wheel or Shift: depth"
+        self._write(f"{words}   Q, E: turn" if self._terms.turns else words, TEXT, (10, SIZE - 22))
         self._write("Y", TEXT, (SIZE + GAUGE // 2 - 4, 8))
 
     def _write(self, text: str, color: tuple[int, int, int], place: tuple[int, int]) -> None:

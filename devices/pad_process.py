@@ -36,6 +36,8 @@ class Shared(ctypes.Structure):
         ("mode", c_int64),  # driver: codes.Safety, -1 without a server
         ("fault", c_int64),  # driver: codes.Fault
         ("leave", c_int64),  # driver: 1 asks the window to close
+        ("turn_goal_rad", c_double),  # window: what the hand wants to turn, about Z
+        ("turn_rad", c_double),  # driver: how far the handle is turned
     )
 
 
@@ -50,6 +52,7 @@ class PadTerms:
     workspace_radius_m: float
     reach_m: float  # half the width of the window
     max_force_N: float
+    turns: bool = False  # the handle turns about Z
 
 
 class PadProcess:
@@ -64,7 +67,10 @@ class PadProcess:
         processes = multiprocessing.get_context("spawn")
         self._shared: Any = sharedctypes.RawValue(Shared)
         self._shared.mode = -1
-        terms = PadTerms(info.model, info.limits.workspace_radius_m, reach_m, info.limits.max_force_N)
+        limits = info.limits
+        terms = PadTerms(
+            info.model, limits.workspace_radius_m, reach_m, limits.max_force_N, limits.turning is not None
+        )
         self._process = processes.Process(
             target=_run_pad, args=(self._shared, terms), name="pad", daemon=True
         )
@@ -86,12 +92,17 @@ class PadProcess:
         x, y, z = shared.goal_m
         return (x, y, z), shared.buttons
 
+    def turn(self) -> float | None:
+        """Goal of the hand's turn about Z [rad]."""
+        return float(self._shared.turn_goal_rad)
+
     def show(self, sample: DeviceSample, force_N: Vector) -> None:
         """Hand over what the window draws; a memory copy."""
         shared = self._shared
         shared.handle_m[:] = sample.position_m
         shared.force_N[:] = force_N
         shared.target_m[:] = sample.target_m or (math.nan,) * 3
+        shared.turn_rad = 2.0 * math.atan2(sample.quaternion_wxyz[3], sample.quaternion_wxyz[0])
 
     def notice(self, mode: int, fault: int) -> None:
         """Hand over the server's mode."""

@@ -4,10 +4,13 @@ Options besides those of ``devices.held``:
 
     waypoints   list of {time_s, position_m: [x, y, z]}, times increasing; minimum jerk between two of them
     presses     list of {time_s, button: engage|disengage|number of the bit, hold_s: 0.2}
+    turns       list of {time_s, angle_rad}: how the hand turns the handle about Z, where ``turning`` is true
     repeat      true: start again after the last waypoint; false: hold it
     scale       positions of the script times this number
 
 Without waypoints: a visit of 15 s to a table some 20 to 60 mm below the start, scaled to small workspaces.
+Without turns, and with ``turning``: half a radian to the left and to the right before the table is reached,
+and one more turn on it.
 """
 
 from __future__ import annotations
@@ -62,6 +65,25 @@ TABLE_VISIT = (
 TABLE_PRESSES = (Press(0.3, ENGAGE),)
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The hand wants the handle turned by ``angle_rad`` about Z at ``time_s`` after the first read."""
+
+    time_s: float
+    angle_rad: float
+
+
+TURNING_VISIT = (
+    Turn(1.0, 0.0),
+    Turn(1.8, 0.5),
+    Turn(2.8, -0.5),
+    Turn(3.6, 0.0),
+    Turn(5.6, 0.0),
+    Turn(6.4, 0.4),
+    Turn(7.4, 0.0),
+)
+
+
 class Scripted(HeldDriver):
     """An emulated device moved by a script."""
 
@@ -81,6 +103,12 @@ class Scripted(HeldDriver):
         else:
             self.presses = TABLE_PRESSES if given is None else ()
         self.repeat = options.flag("repeat", True)
+        turns = options.items("turns")
+        if turns is not None:
+            self.turns = _turns(turns)
+        else:
+            self.turns = TURNING_VISIT if given is None else ()
+        self._turn_times = [t.time_s for t in self.turns]
         _check_speed(self.waypoints, self.hand_speed_m_per_s, self.repeat)
         self._times = [w.time_s for w in self.waypoints]
         self._start_s = math.nan
@@ -91,16 +119,33 @@ class Scripted(HeldDriver):
         return self._times[-1]
 
     def _steer(self, time_s: float) -> tuple[Vector, int, int]:
-        if math.isnan(self._start_s):
-            self._start_s = time_s
-        t = time_s - self._start_s
-        if self.repeat and self.duration_s > 0.0:
-            t %= self.duration_s
+        t = self._script_time(time_s)
         buttons = 0
         for press in self.presses:
             if press.time_s <= t < press.time_s + press.hold_s:
                 buttons |= press.button
         return self.target_at(t), buttons, 0
+
+    def _steer_turn(self, time_s: float) -> float:
+        return self.angle_at(self._script_time(time_s))
+
+    def _script_time(self, time_s: float) -> float:
+        if math.isnan(self._start_s):
+            self._start_s = time_s
+        t = time_s - self._start_s
+        return t % self.duration_s if self.repeat and self.duration_s > 0.0 else t
+
+    def angle_at(self, time_s: float) -> float:
+        """Angle about Z [rad] ``time_s`` seconds after the start; held before the first, after the last."""
+        k = bisect_right(self._turn_times, time_s)
+        if not self.turns or k == 0:
+            return self.turns[0].angle_rad if self.turns else 0.0
+        if k == len(self.turns):
+            return self.turns[-1].angle_rad
+        a, b = self.turns[k - 1], self.turns[k]
+        return a.angle_rad + minimum_jerk((time_s - a.time_s) / (b.time_s - a.time_s)) * (
+            b.angle_rad - a.angle_rad
+        )
 
     def target_at(self, time_s: float) -> Vector:
         """Target [m] ``time_s`` seconds after the start; held before the first and after the last."""
@@ -147,6 +192,22 @@ def _waypoints(given: list[Any]) -> tuple[Waypoint, ...]:
                 f"{key}.time_s", f"= {time_s:g} is not after {found[-1].time_s:g}: sort the script by time."
             )
         found.append(Waypoint(time_s, (float(position[0]), float(position[1]), float(position[2]))))
+    return tuple(found)
+
+
+def _turns(given: list[Any]) -> tuple[Turn, ...]:
+    found: list[Turn] = []
+    for i, entry in enumerate(given):
+        key = f"turns[{i}]"
+        if not isinstance(entry, dict) or set(entry) != {"time_s", "angle_rad"}:
+            raise Options.refusal(key, f"= {entry!r} is not usable: give {{time_s: s, angle_rad: angle}}.")
+        numbers = Options(entry)
+        time_s = numbers.number("time_s", 0.0, at_least=0.0)
+        if found and time_s <= found[-1].time_s:
+            raise Options.refusal(
+                f"{key}.time_s", f"= {time_s:g} is not after {found[-1].time_s:g}: sort the turns by time."
+            )
+        found.append(Turn(time_s, numbers.number("angle_rad", 0.0, at_least=-math.pi, at_most=math.pi)))
     return tuple(found)
 
 

@@ -41,7 +41,7 @@ class Animation:
         scene = loads(self.recording.config_text, self.recording.metadata.get("path") or file)
         self._describer = Describer(assemble(scene, progress), "recording")
         self._nq, self._nu = scene.model.nq, scene.model.nu
-        self._nk = len(self._describer.assembly.candidates)
+        self._width = len(self._describer.assembly.columns)
         missing = [f"q{i}" for i in range(self._nq) if f"q{i}" not in self.recording.columns]
         if missing:
             raise ConfigError(
@@ -67,7 +67,7 @@ class Animation:
 
     def _row(self, recording: Recording, k: int) -> np.ndarray:
         """A row as a run has it, from one of an off-line simulation, which has coordinates and speeds."""
-        row = np.zeros(WIDTH + self._nq + self._nu + 2 * self._nk)
+        row = np.zeros(self._width)
         row[PLACE["time_s"]] = self.time[k]
         for n in range(self._nq):
             row[WIDTH + n] = recording.column(f"q{n}")[k]

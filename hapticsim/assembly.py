@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from hapticsim.constraint_plan import constraint_arrays, equations_in, row_offsets
 from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.errors import ConfigError
+from hapticsim.equations.mechanism_compiled import MechanismEquations, compile_mechanism
+from hapticsim.equations.response import factor_size, is_articulated
+from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import Gains
 from hapticsim.kernels.arrays import (
+    HINTS,
     MAX_EVENTS,
     Input,
     Output,
@@ -21,13 +25,20 @@ from hapticsim.kernels.arrays import (
     allocate_output,
     allocate_state,
     allocate_workspace,
+    rows_at_most,
 )
-from hapticsim.kernels.entry import locate_kernel
+from hapticsim.kernels.entry import unit_addresses
+from hapticsim.kernels.row import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
-from hapticsim.model.scene import Scene
-from hapticsim.model.tree import WORLD
+from hapticsim.model.constraints import bodies_of
+from hapticsim.model.mechanism_model import MechanismModel
+from hapticsim.model.rotation import quaternion_of
+from hapticsim.model.scene import ContactPair, Scene
+from hapticsim.model.tree import WORLD, Model
 
-START_DEPTH_m = 1e-3  # what rounding and small mistakes may leave; the first tick closes it
+RESPONSE_FROM = 24  # speeds: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
+
+TURNING = {"none": 0, "z": 1, "full": 2}  # Plan.turning
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,23 +56,82 @@ class Assembly:
         origin = scene.mapping.origin_W
         if origin is None:
             origin = self.handle_position(scene.q0) if scene.handle else np.zeros(3)
-        return allocate_state(scene.q0, scene.u0, len(self.candidates), origin)
+        hold = np.array([int(c.held) for c in scene.constraints], np.int64)
+        offset = row_offsets([row for c in scene.constraints for row in c.rows])
+        latched = self.plan.row_latch == 1
+        offset[latched] = (self.plan.row_q @ scene.q0)[latched]
+        return allocate_state(scene.q0, scene.u0, self.plan, hold, offset, origin)
 
     def new_input(self) -> Input:
-        return allocate_input(self.equations.nu)
+        return allocate_input(self.equations.nu, len(self.scene.constraints), self.hints)
 
     def new_output(self) -> Output:
-        return allocate_output(self.equations.nq, self.equations.nu, len(self.candidates))
+        eq = self.equations
+        return allocate_output(eq.nq, eq.nu, len(self.candidates), self.plan.row_kind.size)
 
     def new_workspace(self) -> Workspace:
         eq = self.equations
-        return allocate_workspace(eq.nq, eq.nu, len(eq.frames), len(self.candidates))
+        return allocate_workspace(
+            eq.nq,
+            eq.nu,
+            len(eq.frames),
+            len(self.candidates),
+            rows_at_most(self.plan),
+            len(self.scene.constraints),
+            equations_in(self.scene.model),
+            _factor_size(eq),
+        )
+
+    @property
+    def hints(self) -> int:
+        """Foreseen events that a tick is told of: none where nobody looks ahead."""
+        return HINTS if self.scene.anticipate_s > 0.0 else 0
 
     @property
     def contact_names(self) -> list[str]:
         """One name per contact candidate: shapes, numbered where a pair has several."""
         pairs = [f"{c.a}-{c.b}" for c in self.candidates]
         return [p if pairs.count(p) == 1 else f"{p}.{pairs[:i].count(p)}" for i, p in enumerate(pairs)]
+
+    @property
+    def row_names(self) -> list[str]:
+        """One name per row of the constraints."""
+        return [
+            c.name if len(c.rows) == 1 else f"{c.name}.{i}"
+            for c in self.scene.constraints
+            for i in range(len(c.rows))
+        ]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the numbers of one tick (kernels/row.py)."""
+        eq = self.equations
+        constraints = [c.name for c in self.scene.constraints]
+        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names, self.hints)
+
+    @property
+    def first_switch(self) -> int:
+        """Column in which the switch requests of the constraints begin."""
+        return WIDTH + self.equations.nq + self.equations.nu + 2 * len(self.candidates) + 3
+
+    def constraint_index(self, name: str) -> int:
+        """Number of a constraint.
+
+        Raises
+        ------
+        ConfigError : there is none of this name.
+        """
+        names = [c.name for c in self.scene.constraints]
+        if name not in names:
+            known = f"they are {listed(names)}" if names else "this scene has none"
+            problem = f"is not there{nearest(name, names)}: {known}."
+            raise ConfigError(self.scene.path, f"constraint {name!r}", problem)
+        return names.index(name)
+
+    def rows_of(self, name: str) -> slice:
+        """Where the rows of a constraint stand among all rows of constraints."""
+        c = self.constraint_index(name)
+        return slice(int(self.plan.constraint_start[c]), int(self.plan.constraint_start[c + 1]))
 
     def handle_position(self, q: np.ndarray) -> np.ndarray:
         """(3,) [m] the handle in the world at q."""
@@ -81,38 +151,40 @@ def assemble(scene: Scene, progress: Callable[[str], None] | None = None) -> Ass
     """
     candidates = tuple(candidates_of(scene))
     used = {c.sphere_body for c in candidates} | {c.surface_body for c in candidates}
+    used |= bodies_of(scene.constraints)
     if scene.handle is not None:
         used.add(scene.handle.body)
     frames = [b.name for b in scene.model.bodies if b.name in used]
-    equations = compile_equations(scene.model, frames=frames, progress=progress)
-    return Assembly(scene, equations, candidates, _plan(scene, equations, candidates))
+    equations = equations_of(scene.model, frames, progress)
+    plan = _plan(scene, equations, candidates, unit_addresses(progress))
+    return Assembly(scene, equations, candidates, plan)
 
 
-def check_start(assembly: Assembly, progress: Callable[[str], None] | None = None) -> None:
-    """Refuse a scene whose contacts are penetrated before anything moved.
+def _factor_size(equations: Equations) -> int:
+    """Entries that impulse responses share."""
+    if isinstance(equations, MechanismEquations):
+        return equations.factor_size
+    return factor_size(equations.tree)
 
-    Raises
-    ------
-    ConfigError : which shape is how deep in which.
-    """
-    out = assembly.new_output()
-    locate_kernel(progress)(
-        assembly.plan, assembly.new_state(), assembly.new_input(), out, assembly.new_workspace()
-    )
-    if out.gap.size and out.gap.min() < -START_DEPTH_m:
-        k = int(np.argmin(out.gap))
-        c = assembly.candidates[k]
-        raise ConfigError(
-            assembly.scene.path,
-            "initial",
-            f"puts {c.a!r} {-out.gap[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
-            f"{START_DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
-        )
+
+def takes_responses(equations: Equations) -> bool:
+    """Say whether rows are imposed in O(n): on a large tree in which no joint follows another."""
+    if isinstance(equations, MechanismEquations):
+        return False
+    return equations.nu >= RESPONSE_FROM and is_articulated(equations.tree)
+
+
+def equations_of(model: Model, frames: Sequence[str], progress: Callable[[str], None] | None) -> Equations:
+    """Return the equations of a tree, or of a mechanism by Kane's method."""
+    if isinstance(model, MechanismModel):
+        return compile_mechanism(model, frames, progress)
+    return compile_equations(model, frames=frames, progress=progress)
 
 
 def apply_gains(inp: Input, gains: Gains) -> None:
     """Put the coupler's gains and the force limit into the input of the tick."""
     inp.coupler[:] = (gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N)
+    inp.turn_coupler[:] = gains.turning.as_input if gains.turning else 0.0
 
 
 def _cut_off_s(scene: Scene) -> float:
@@ -125,7 +197,14 @@ def _cut_off_s(scene: Scene) -> float:
     return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
 
 
-def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...]) -> Plan:
+def _pair(scene: Scene, candidate: Candidate) -> ContactPair:
+    """The pair of shapes that a candidate stands for."""
+    return next(p for p in scene.contacts if {p.a, p.b} == {candidate.a, candidate.b})
+
+
+def _plan(
+    scene: Scene, equations: Equations, candidates: tuple[Candidate, ...], units: dict[str, int]
+) -> Plan:
     model, nk = scene.model, len(candidates)
     place = {name: i for i, name in enumerate(equations.frames)}
     place[WORLD] = -1
@@ -152,7 +231,13 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
     handle = scene.handle
     address = equations.address
     safety = scene.safety
+    own = isinstance(model, MechanismModel) and model.row_count > 0
+    rows_function = address("rows") if own else 0
+    responses = takes_responses(equations)
     return Plan(
+        **units,
+        response_factor=address("response_factor") if responses else 0,
+        response=address("response") if responses else 0,
         kane=address("kane"),
         kinematics=address("kinematics"),
         forward_dynamics=address("forward_dynamics"),
@@ -182,6 +267,8 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
             [[*c.X_BS.rotation.ravel(), *c.X_BS.translation] for c in candidates], float
         ).reshape(nk, 12),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
+        restitution=np.array([_pair(scene, c).restitution for c in candidates], float),
+        **constraint_arrays(scene, place, candidates, rows_function),
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         motion_scale=float(scene.mapping.motion_scale),
         force_scale=float(scene.mapping.force_scale),
@@ -191,4 +278,8 @@ def _plan(scene: Scene, equations: Equations, candidates: tuple[Candidate, ...])
         max_stretch_m=float(safety.max_stretch_m),
         reseat=int(scene.mapping.origin_W is None),
         max_device_speed=float(safety.max_device_speed_m_per_s),
+        turning=TURNING[scene.coupler.rotation],
+        quaternion_WD=quaternion_of(scene.mapping.rotation_WD),
+        torque_scale=float(scene.mapping.force_scale / scene.mapping.motion_scale),
+        slew_Nm_per_s=float(scene.coupler.torque_slew),
     )

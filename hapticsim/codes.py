@@ -7,6 +7,9 @@ from enum import IntEnum, IntFlag
 # Joint kinds (model/tree.py)
 REVOLUTE, PRISMATIC, FREE = 0, 1, 2
 
+# Rows of constraints (kernels/bilateral.py, model/constraints.py)
+POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_ROW = range(7)
+
 # Contact witnesses (kernels/contact.py): a sphere of radius >= 0 against a plane or a box
 ON_PLANE, ON_BOX = 0, 1
 
@@ -20,6 +23,15 @@ class Safety(IntEnum):
     FAULT = 3  # no force; latched until an explicit arm request
 
 
+class Hold(IntEnum):
+    """What a constraint does."""
+
+    FREE = 0  # nothing
+    HELD = 1  # its rows are imposed
+    FORWARD = 2  # it slips at a positive rate: its friction acts against that
+    BACKWARD = 3  # it slips at a negative rate
+
+
 class Fault(IntFlag):
     """Why the force was taken away; several may hold at once."""
 
@@ -29,6 +41,7 @@ class Fault(IntFlag):
     DEVICE_SPEED = 4  # the device moved faster than its limit
     STOPPED = 8  # the device asked for zero force
     STRETCH = 16  # the coupler was stretched beyond reach when arming was asked for
+    INCONSISTENT = 32  # constraints contradict one another; last good state kept
 
 
 class Event(IntEnum):
@@ -40,3 +53,9 @@ class Event(IntEnum):
     OVERFLOW = 4  # more events in one tick than allowed; the rest was captured as resting
     SAFETY = 5  # the safety state changed; value is the new state
     NOT_FINITE = 6  # the tick was refused; last good state kept
+    SWITCH = 7  # a constraint was switched; value is its new Hold
+    REFUSED = 8  # a constraint was not imposed; value is how far it is from being met
+    RANK = 9  # the rank of the imposed rows changed; value is the new rank
+    CONFLICT = 10  # a constraint contradicts others; value is its share of the contradiction, 0 to 1
+    TWICE = 11  # a constraint was switched more than once within a tick; the last wish counted
+    IMPULSE = 12  # constraints were imposed by an impulse; value is the kinetic energy lost [J]

@@ -17,10 +17,10 @@ import numpy as np
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.pack import place_of
 from hapticsim.model.scene import Scene
-from hapticsim.realtime.exchange import DEVICE
+from hapticsim.realtime.exchange import DEVICE, TURN
 from hapticsim.server import Server
 from hapticsim.teleop.link import DelayLine
-from hapticsim.teleop.predictor import COMMAND
+from hapticsim.teleop.predictor import COMMAND, LINEAR
 from hapticsim.wire.endpoints import default_endpoint
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.subscriber import Subscriber
@@ -118,7 +118,8 @@ class Remote(Server):
             tick = int(row[0])
             if tick <= self._newest:
                 continue
-            values[:COMMAND] = row[1:]
+            values[:LINEAR] = row[1 : 1 + LINEAR]
+            values[TURN:] = row[1 + LINEAR :]
             self.loop.schedule(tick + self._offset, values)
             self._newest = tick
 

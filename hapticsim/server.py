@@ -1,8 +1,8 @@
 """The server: builds every part from one scene, owns their lifetimes.
 
 Three threads.  The loop (compiled, never holds the GIL) ticks.  The wire thread (``session``) talks to the
-device.  The outlet takes the rows of finished ticks to the recorder and to the observers.  The loop never
-waits for the other two.
+device.  The outlet takes the rows of finished ticks to the recorder and to the observers, and requests from
+the control port to the loop.  The loop never waits for the other two.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 import hapticsim
-from hapticsim.assembly import assemble, check_start
 from hapticsim.codes import Safety
 from hapticsim.model.scene import Scene
 from hapticsim.outlet import Outlet
@@ -26,10 +25,13 @@ from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 from hapticsim.session import DeviceSession
+from hapticsim.start import assemble_start
+from hapticsim.switchboard import Switchboard
 from hapticsim.teleop.look_ahead import LookAhead
+from hapticsim.wire.control import ControlPort
 from hapticsim.wire.curve import Curve
 from hapticsim.wire.device_port import DevicePort, Terms
-from hapticsim.wire.endpoints import default_endpoint
+from hapticsim.wire.endpoints import control_beside, default_endpoint
 from hapticsim.wire.io_priority import raise_io_priority
 from hapticsim.wire.publisher import Publisher
 
@@ -54,6 +56,7 @@ class Server:
     ----------
     scene : from ``hapticsim.load``.
     device_endpoint, publish_endpoint : None takes the scene's, or the private default.
+    control_endpoint : None takes the one beside the publish endpoint (``wire.endpoints``).
     record : file to record to, or None.
     realtime : ask for SCHED_FIFO and locked memory.
     role : ``server``, ``operator`` or ``remote``, told to observers.
@@ -72,6 +75,7 @@ class Server:
         *,
         device_endpoint: str | None = None,
         publish_endpoint: str | None = None,
+        control_endpoint: str | None = None,
         record: Path | None = None,
         realtime: bool = True,
         role: str = "server",
@@ -85,6 +89,7 @@ class Server:
         self._threads: list[threading.Thread] = []
         self.recorder: RecordingWriter | None = None
         self.port: DevicePort | None = None  # a scheduled loop takes its commands from elsewhere
+        self.control: ControlPort | None = None  # across a link, constraints are switched at the remote site
         # what may be taken already is asked for first: it is told before anything is compiled
         if record:
             check_can_record(record)
@@ -98,8 +103,15 @@ class Server:
             if not scheduled:
                 endpoint = device_endpoint or scene.device_endpoint or default_endpoint("device")
                 self.port = DevicePort(endpoint, terms_of(scene), curve=curve)
-            self.assembly = assemble(scene, progress)
-            check_start(self.assembly, progress)
+            if role != "operator":
+                beside = (
+                    default_endpoint("control")
+                    if role == "remote"
+                    else control_beside(self.publisher.endpoint)
+                )
+                self.control = ControlPort(control_endpoint or beside, curve=curve)
+            self.assembly = assemble_start(scene, progress)
+            scene = self.assembly.scene
             self.loop = RealTimeLoop(self.assembly, scheduled=scheduled, progress=progress)
             self.describer = Describer(self.assembly, role)
             if record:
@@ -112,8 +124,10 @@ class Server:
         self.session = DeviceSession(scene, self.loop, self.port, say) if self.port else None
         ghost = role == "server" and scene.look_ahead_s > 0.0 and scene.handle is not None
         look_ahead = LookAhead(self.assembly, scene.look_ahead_s, progress) if ghost else None
+        constraints = self.describer.constraints
+        board = Switchboard(constraints, self.loop, self.control) if self.control else None
         self.outlet = Outlet(
-            scene, self.loop, self.describer, self.publisher, self.recorder, self.session, look_ahead,
+            scene, self.loop, self.describer, self.publisher, self.recorder, self.session, look_ahead, board,
             self.statistics, say,
         )  # fmt: skip
 
@@ -164,6 +178,8 @@ class Server:
     def _close(self) -> None:
         if self.port:
             self.port.close()
+        if self.control:
+            self.control.close()
         self.publisher.close()
         if self.recorder:
             self.recorder.close()

@@ -29,6 +29,10 @@ def limits_of(hello: Hello) -> DeviceLimits:
         max_damping_Ns_per_m=hello.max_damping_Ns_per_m,
         apparent_mass_kg=hello.apparent_mass_kg,
         workspace_radius_m=hello.workspace_radius_m,
+        max_torque_Nm=hello.max_torque_Nm,
+        max_stiffness_Nm_per_rad=hello.max_stiffness_Nm_per_rad,
+        max_damping_Nms_per_rad=hello.max_damping_Nms_per_rad,
+        apparent_inertia_kg_m2=hello.apparent_inertia_kg_m2,
     )
 
 
@@ -47,6 +51,7 @@ class DeviceSession:
         self._disarm_wanted = threading.Event()
         self._arms = self._disarms = 0
         self._position = self._velocity = (0.0, 0.0, 0.0)
+        self._quaternion, self._angular_velocity = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._stamp_ns, self._sender_s, self._present = 0, 0.0, False
 
     def disarm(self) -> None:
@@ -68,6 +73,8 @@ class DeviceSession:
                     self._arms,
                     self._disarms,
                     self._sender_s,
+                    self._quaternion,
+                    self._angular_velocity,
                 )
             if news.state is not None:
                 self._answer()
@@ -80,6 +87,8 @@ class DeviceSession:
             self._stamp_ns, self._present = 0, True
         if news.state is not None:
             self._position, self._velocity = news.state.position_m, news.state.velocity_m_per_s
+            self._quaternion = news.state.quaternion
+            self._angular_velocity = news.state.angular_velocity_rad_per_s
             self._stamp_ns, self._sender_s = time.monotonic_ns(), news.state.stamp_ns * 1e-9
             self.target = news.state.target_m
         asked = news.disarm or self._disarm_wanted.is_set()
@@ -100,7 +109,7 @@ class DeviceSession:
         if time.monotonic() - at_s > max(self._scene.safety.timeout_s, 2.0 * self._scene.tick_s):
             self._port.send_force((0.0, 0.0, 0.0), int(Safety.FAULT), int(Fault.STOPPED))
         else:
-            self._port.send_force(force.tolist(), int(mode), int(fault))
+            self._port.send_force(force.tolist(), int(mode), int(fault), self._loop.torque.tolist())
 
     def _meet(self, hello: Hello) -> None:
         """A device joined: choose the coupler's gains for it, with one tick of added delay."""
@@ -109,7 +118,8 @@ class DeviceSession:
             limits, scene.coupler, scene.mapping, scene.rate_Hz, scene.safety.force_limit_N, scene.tick_s
         )
         self._loop.write_gains(
-            np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N])
+            np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N]),
+            gains.turning.as_input if gains.turning else (0.0, 0.0, 0.0),
         )
         self.gains = gains
         self.force_limit_N, self.workspace_radius_m = gains.force_limit_N, limits.workspace_radius_m

@@ -7,15 +7,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.assembly import Assembly, apply_gains, assemble, check_start
-from hapticsim.codes import Event, Fault, Safety
+from hapticsim.assembly import Assembly, apply_gains
+from hapticsim.codes import Event, Fault, Hold, Safety
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import DeviceLimits, Gains, derive_gains
 from hapticsim.kernels.arrays import Output, State
 from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
-from hapticsim.kernels.row import PLACE, fill_row, row_columns
+from hapticsim.kernels.row import PLACE, fill_row
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Placement
+from hapticsim.start import assemble_start
+
+UPRIGHT, STILL = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Snapshot:
     fault: Fault
     hand_force: np.ndarray  # (3,) [N] device axes, on the hand
     coupler_force: np.ndarray  # (3,) [N] world axes, on the handle
+    hand_torque: np.ndarray  # (3,) [N m] device axes, on the hand
+    coupler_torque: np.ndarray  # (3,) [N m] world axes, on the handle's body
 
 
 @dataclass(frozen=True)
@@ -66,9 +71,8 @@ class Simulation:
     """
 
     def __init__(self, scene: Scene, progress: Callable[[str], None] | None = None) -> None:
-        self.assembly: Assembly = assemble(scene, progress)
-        check_start(self.assembly, progress)
-        self.scene = scene
+        self.assembly: Assembly = assemble_start(scene, progress)
+        self.scene = self.assembly.scene
         self.plan = self.assembly.plan
         self._step, self._run, self._observe = step_address(progress), run_kernel(), observe_kernel(progress)
         self._state = self.assembly.new_state()
@@ -126,8 +130,23 @@ class Simulation:
                 raise ConfigError("apply", "force", "has no handle to act on: give the scene a 'handle'.")
             self._input.force_W[:] = value
 
-    def set_device(self, position: np.ndarray, velocity: np.ndarray, age: float = 0.0) -> None:
-        """Sample of the device for the next ticks: (3,) [m], (3,) [m/s], device axes, and its age [s]."""
+    def set_device(
+        self,
+        position: np.ndarray,
+        velocity: np.ndarray,
+        age: float = 0.0,
+        quaternion: np.ndarray = UPRIGHT,
+        angular_velocity: np.ndarray = STILL,
+    ) -> None:
+        """Sample of the device for the next ticks: (3,) [m], (3,) [m/s], device axes, and its age [s].
+
+        quaternion (4,) w, x, y, z of its handle, unit; angular_velocity (3,) [rad/s], device axes.
+        """
+        turn = _finite(quaternion, (4,), "quaternion")
+        if not abs(float(np.linalg.norm(turn)) - 1.0) < 1e-3:
+            raise ConfigError("<argument>", "quaternion", "has not the length 1: divide it by its length.")
+        self._input.turn[:4] = turn
+        self._input.turn[4:] = _finite(angular_velocity, (3,), "angular_velocity")
         self._input.device[:3] = _finite(position, (3,), "position")
         self._input.device[3:6] = _finite(velocity, (3,), "velocity")
         self._input.device[6] = age
@@ -152,6 +171,16 @@ class Simulation:
         """Take the force away at the next tick."""
         self._input.requests[1] += 1
 
+    def switch(self, name: str, held: bool) -> None:
+        """Ask a constraint to hold, or to let go, at the next tick.
+
+        Raises
+        ------
+        ConfigError : there is no constraint of this name.
+        """
+        c = self.assembly.constraint_index(name)
+        self._input.switch[c] = 2 * (self._input.switch[c] // 2 + 1) + int(held)
+
     # -- output ----------------------------------------------------------------------------------------------
 
     @property
@@ -173,6 +202,8 @@ class Simulation:
             fault=Fault(int(s.safety[1])),
             hand_force=self._output.hand_force_D.copy(),
             coupler_force=self._output.coupler_W.copy(),
+            hand_torque=self._output.hand_torque_D.copy(),
+            coupler_torque=self._output.coupler_torque_W.copy(),
         )
 
     @property
@@ -195,6 +226,30 @@ class Simulation:
         return self._view
 
     @property
+    def held(self) -> dict[str, Hold]:
+        """What every constraint does."""
+        names = [c.name for c in self.scene.constraints]
+        return {name: Hold(int(h)) for name, h in zip(names, self._state.hold, strict=True)}
+
+    def constraint_force(self, name: str) -> np.ndarray:
+        """(rows,) [N] or [N m] force of each row of a constraint, or of its friction; 0 while it is free."""
+        return self._look().row_force[self.assembly.rows_of(name)].copy()
+
+    def constraint_gap(self, name: str) -> np.ndarray:
+        """(rows,) [m] or [rad] gap of each row of a constraint that holds; 0 while it is free."""
+        return self._look().row_gap[self.assembly.rows_of(name)].copy()
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """Rank of the imposed rows, and their number."""
+        return int(self._state.rank[0]), int(self._state.rank[1])
+
+    @property
+    def dependent_speeds(self) -> tuple[int, ...]:
+        """The generalized speeds that follow from the others, by number."""
+        return tuple(sorted(int(r) for r in self._state.order[: self._state.rank[0]]))
+
+    @property
     def drift(self) -> float:
         """[m] largest gap of an imposed contact that projection removed in the last tick."""
         return float(self._output.residual[0])
@@ -212,8 +267,7 @@ class Simulation:
     @property
     def columns(self) -> list[str]:
         """Names of the numbers ``read_row`` writes."""
-        eq = self.assembly.equations
-        return row_columns(eq.nq, eq.nu, self.assembly.contact_names)
+        return self.assembly.columns
 
     def read_row(self, row: np.ndarray) -> int:
         """Write the sample of the last tick to row (columns,); return the safety state."""
@@ -229,6 +283,14 @@ class Simulation:
         self._input.requests[:] = row[i : i + 2]
         i = PLACE["coupler_stiffness_N_per_m"]
         self._input.coupler[:] = row[i : i + 3]
+        i = PLACE["device_qw"]
+        self._input.turn[:] = row[i : i + 7]
+        self._input.turn_coupler[:] = row[i + 7 : i + 10]
+        if self._input.switch.size:
+            i = self.assembly.first_switch
+            self._input.switch[:] = row[i : i + self._input.switch.size]
+        if hint := self._input.hint.size:
+            self._input.hint[:] = row[-hint:].reshape(-1, 3)
 
     # -- saving and forking ----------------------------------------------------------------------------------
 
@@ -249,7 +311,7 @@ class Simulation:
         state.q[:] = _finite(q, state.q.shape, "q")
         state.u[:] = _finite(u, state.u.shape, "u")
         state.active[:] = 0
-        state.rank[0] = 0
+        state.rank[:] = 0
 
 
 def _finite(value: object, shape: tuple[int, ...], name: str) -> np.ndarray:

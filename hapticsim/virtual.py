@@ -30,7 +30,18 @@ def limits_of(info: Any) -> DeviceLimits:
         max_damping_Ns_per_m=x.max_damping_Ns_per_m,
         apparent_mass_kg=x.apparent_mass_kg,
         workspace_radius_m=x.workspace_radius_m,
+        **({} if x.turning is None else turning_limits(x.turning)),
     )
+
+
+def turning_limits(turning: Any) -> dict[str, float]:
+    """What a driver says of its device's rotation (``devices.limits.TurningLimits``)."""
+    return {
+        "max_torque_Nm": turning.max_torque_Nm,
+        "max_stiffness_Nm_per_rad": turning.max_stiffness_Nm_per_rad,
+        "max_damping_Nms_per_rad": turning.max_damping_Nms_per_rad,
+        "apparent_inertia_kg_m2": turning.apparent_inertia_kg_m2,
+    }
 
 
 def simulate(
@@ -77,11 +88,18 @@ def simulate(
                 sim.arm()
             if rising & 2:
                 sim.disarm()
-            sim.set_device(np.array(sample.position_m), np.array(sample.velocity_m_per_s))
+            sim.set_device(
+                np.array(sample.position_m),
+                np.array(sample.velocity_m_per_s),
+                quaternion=np.array(sample.quaternion_wxyz),
+                angular_velocity=np.array(sample.angular_velocity_rad_per_s),
+            )
             sim.step()
             safety = Safety(sim.read_row(rows[k]))
             force = rows[k, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
             driver.write((float(force[0]), float(force[1]), float(force[2])))
+            torque = rows[k, PLACE["hand_torque_x_Nm"] : PLACE["hand_torque_x_Nm"] + 3]
+            driver.write_torque((float(torque[0]), float(torque[1]), float(torque[2])))
             if writer:
                 start = k * scene.tick_s
                 for e in sim.events:

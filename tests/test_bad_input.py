@@ -64,8 +64,8 @@ duration_s: 3
 REFUSALS = [
     # keys
     ("mass_kg: 1.0", "mass_g: 1000", "robot.bodies[0].inertial.mass_g has the wrong unit or none: write mass_kg (SI units throughout)."),
-    ("stiffness_N_per_m: 500", "stiffness_N_per_mm: 0.5", "coupler.stiffness_N_per_mm has the wrong unit or none: write stiffness_N_per_m (SI units throughout)."),
-    ("stiffness_N_per_m: 500", "stiffness: 500", "coupler.stiffness has the wrong unit or none: write stiffness_N_per_m (SI units throughout)."),
+    ("stiffness_N_per_m: 500", "stiffness_N_per_mm: 0.5", "coupler.stiffness_N_per_mm has the wrong unit or none: write stiffness_N_per_m or stiffness_Nm_per_rad (SI units throughout)."),
+    ("stiffness_N_per_m: 500", "stiffness: 500", "coupler.stiffness has the wrong unit or none: write stiffness_N_per_m or stiffness_Nm_per_rad (SI units throughout)."),
     ("delay_up_s: 0.5", "delay_up_ms: 500", "link.delay_up_ms has the wrong unit or none: write delay_up_s (SI units throughout)."),
     ("rate_Hz: 1000", "rate_kHz: 1", "rate_kHz has the wrong unit or none: write rate_Hz (SI units throughout)."),
     ("q_rad: {pivot: 0.3}", "q_deg: {pivot: 17}", "initial.q_deg has the wrong unit or none: write q_rad or q_m (SI units throughout)."),

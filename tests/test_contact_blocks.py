@@ -33,7 +33,7 @@ def test_at_rest_four_corners_push_and_together_carry_the_weight():
     assert len(forces) == 4
     np.testing.assert_allclose(forces, WEIGHT / 4, rtol=1e-12)
     assert seen.sim._state.rank[0] == 3
-    assert seen.counts == {Event.TOUCH: 4, Event.SELECT: 1}
+    assert seen.counts == {Event.TOUCH: 4, Event.SELECT: 1, Event.RANK: 1}
     assert seen.sim.state.q.tolist() == [0.0, 0.0, 0.05, 1.0, 0.0, 0.0, 0.0], "not a bit of it moves"
 
 

@@ -37,7 +37,7 @@ def system(rng: np.random.Generator, n: int, r: int, redundant: int) -> SimpleNa
         f=rng.normal(size=n),
         A=np.vstack([core, mix @ core]),
         s=np.concatenate([s_core, mix @ s_core]),
-        ws=allocate_workspace(n, n, 1, m),
+        ws=allocate_workspace(n, n, 1, 0, m),
         order=np.arange(n),
         combine=np.eye(m),
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hapticsim.config.constraints import build_constraints
 from hapticsim.config.motion import torque_laws
 from hapticsim.config.refusal import dotted
 from hapticsim.config.robot import Refuse, build_model, placement
@@ -22,6 +23,7 @@ from hapticsim.config.schema import (
 )
 from hapticsim.config.start import initial_state
 from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.rotation import rotation_from_rpy
 from hapticsim.model.scene import (
     ContactPair,
@@ -53,15 +55,19 @@ def build(
     shapes = _shapes(entry.shapes, model, refuse)
     q0, u0 = initial_state(entry.initial, model, refuse, notes)
     mapping, link = entry.mapping, entry.link
+    contacts = _contacts(entry.contacts, shapes, model, refuse)
+    own = model.constraints if isinstance(model, MechanismModel) else ()
     return Scene(
         name=entry.name,
         model=model,
         shapes=shapes,
-        contacts=_contacts(entry.contacts, shapes, model, refuse),
+        contacts=contacts,
+        constraints=build_constraints(entry.constraints, model, contacts, own, refuse),
         torque_laws=torque_laws(entry.torques, model, q0, refuse),
         handle=_handle(entry, model, refuse),
         q0=q0,
         u0=u0,
+        close_loops=entry.close_loops,
         rate_Hz=float(entry.rate_Hz),
         mapping=Mapping(
             None if mapping.origin_m is None else np.array(mapping.origin_m, dtype=float),
@@ -73,10 +79,17 @@ def build(
             entry.coupler.stiffness_N_per_m,
             entry.coupler.damping_Ns_per_m,
             entry.coupler.device_damping_Ns_per_m,
+            entry.coupler.rotation,
+            entry.coupler.stiffness_Nm_per_rad,
+            entry.coupler.damping_Nms_per_rad,
+            entry.coupler.device_damping_Nms_per_rad,
+            entry.coupler.torque_limit_Nm,
+            float(entry.coupler.slew_limit_Nm_per_s),
         ),
         safety=SafetySettings(**entry.safety.model_dump()),
         device=DeviceSettings(entry.device.driver, entry.device.emulate, dict(entry.device.options)),
         link=None if link is None else LinkSettings(**link.model_dump()),
+        anticipate_s=float(entry.anticipate_s),
         publish_Hz=float(entry.publish.rate_Hz),
         look_ahead_s=float(entry.publish.look_ahead_s),
         device_endpoint=entry.device.endpoint,
@@ -158,7 +171,7 @@ def _contacts(
             )
         if any({a.name, b.name} == {p.a, p.b} for p in pairs):
             raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
-        pairs.append(ContactPair(a.name, b.name))
+        pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
     return tuple(pairs)
 
 
@@ -172,6 +185,9 @@ def _rigid_groups(model: Model) -> dict[str, str]:
 
 def _handle(entry: SceneFile, model: Model, refuse: Refuse) -> Handle | None:
     if entry.handle is None:
+        if isinstance(model, MechanismModel) and model.handle is not None:
+            body, point = model.handle
+            return Handle(body, np.array(point))
         return None
     if entry.handle.body not in model.body_names:
         raise refuse(("handle", "body"), _no_body(entry.handle.body, model.body_names))

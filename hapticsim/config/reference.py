@@ -10,9 +10,12 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from hapticsim.config.constraint_schema import AnyConstraint, ConstraintEntry
 from hapticsim.config.refusal import allowance, is_section, without_none
 from hapticsim.config.robot_schema import Origin
 from hapticsim.config.schema import AnyShape, SceneFile, ShapeEntry
+
+_UNIONS: tuple[tuple[Any, type[BaseModel]], ...] = ((AnyShape, ShapeEntry), (AnyConstraint, ConstraintEntry))
 
 
 def reference() -> str:
@@ -35,8 +38,11 @@ def reference() -> str:
 
 
 def _own_fields(section: type[BaseModel]) -> dict[str, FieldInfo]:
-    """The keys of a section without those that every shape has, which have their own table."""
-    inherited = ShapeEntry.model_fields if section in get_args(get_args(AnyShape)[0]) else {}
+    """The keys of a section without those that its kinds share, which have their own table."""
+    inherited: dict[str, FieldInfo] = {}
+    for union, shared in _UNIONS:
+        if section in get_args(get_args(union)[0]):
+            inherited = shared.model_fields
     return {key: field for key, field in section.model_fields.items() if key not in inherited}
 
 
@@ -51,8 +57,14 @@ def _nested(path: str, field: FieldInfo) -> list[tuple[str, type[BaseModel]]]:
     if is_section(inner):
         return [(f"`{path}`", inner)]
     kinds = [kind for kind in get_args(inner) if is_section(kind)]
-    shared: list[tuple[str, type[BaseModel]]] = [(f"`{path}`, every kind", ShapeEntry)] if kinds else []
-    return shared + [(f"`{path}`, {kind.__name__.lower()}", kind) for kind in kinds]
+    shared: list[tuple[str, type[BaseModel]]] = [
+        (f"`{path}`, every kind", base)
+        for union, base in _UNIONS
+        if kinds and kinds[0] in get_args(get_args(union)[0])
+    ]
+    return shared + [
+        (f"`{path}`, {get_args(kind.model_fields['kind'].annotation)[0]}", kind) for kind in kinds
+    ]
 
 
 def _table(title: str, section: type[BaseModel]) -> str:

@@ -20,7 +20,6 @@ _UNIT = re.compile(
     r"(?:2|3)?(?=_|$)"
 )
 
-_KINDS = ("sphere", "capsule", "box", "plane")
 _EMPTY_KEY = '""'
 
 # What people choose, for the sentence about a value out of range.
@@ -63,11 +62,12 @@ def _problem(
         allowed = allowance(field.annotation, field.metadata) if field else "a value"
         return f"is missing{meaning}: add it as {allowed}."
     if kind == "union_tag_not_found":
-        return f"has no kind: add kind as one of {listed(_KINDS)}."
+        return f"has no kind: add kind as one of {listed(_kinds(field))}."
     if kind == "union_tag_invalid":
         word = fault["input"]["kind"]
-        hint = nearest(word, _KINDS) if isinstance(word, str) else ""
-        return f"has the kind {_shown(word)}{hint}: write one of {listed(_KINDS)}."
+        kinds = _kinds(field)
+        hint = nearest(word, kinds) if isinstance(word, str) else ""
+        return f"has the kind {_shown(word)}{hint}: write one of {listed(kinds)}."
     if place and place[-1] == _EMPTY_KEY:
         return "has an empty name: write the name of a joint."
     allowed = allowance(field.annotation, field.metadata) if field else "a value of the right form"
@@ -144,6 +144,12 @@ def without_none(annotation: Any) -> Any:
                 annotation = some[0]
                 continue
         return annotation
+
+
+def _kinds(field: FieldInfo | None) -> list[str]:
+    """The words that tell the sections of a union apart."""
+    sections = get_args(without_none(field.annotation)) if field else ()
+    return [word for section in sections for word in _literals(section.model_fields["kind"].annotation)]
 
 
 def _literals(annotation: Any) -> list[str]:

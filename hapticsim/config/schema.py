@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from hapticsim.config.constraint_schema import AnyConstraint
 from hapticsim.config.robot_schema import (
     Byte,
     Endpoint,
@@ -77,6 +78,9 @@ class ContactEntry(Section):
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
         description="shape names: a sphere, capsule or box, and a plane or box"
+    )
+    restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        default=0.0, description="speed after an impact by speed before it"
     )
 
 
@@ -188,6 +192,18 @@ class Coupler(Section):
     device_damping_Ns_per_m: NotNegative | None = Field(
         default=None, description="physical damping of the device that the stability condition may count on"
     )
+    rotation: Literal["none", "z", "full"] = Field(
+        default="none", description="what is coupled of the rotation: nothing, about the device's z, all axes"
+    )
+    stiffness_Nm_per_rad: Positive | None = Field(default=None, description="spring of the rotation")
+    damping_Nms_per_rad: NotNegative | None = Field(default=None, description="damper of the rotation")
+    device_damping_Nms_per_rad: NotNegative | None = Field(
+        default=None, description="as device_damping_Ns_per_m, of the rotation"
+    )
+    torque_limit_Nm: Positive | None = Field(
+        default=None, description="largest torque; left out: the device's own limit"
+    )
+    slew_limit_Nm_per_s: Positive = Field(default=50.0, description="fastest change of the torque")
 
 
 class SafetyEntry(Section):
@@ -256,11 +272,17 @@ class SceneFile(Section):
     gravity_m_per_s2: Vector3 = Field(default=[0.0, 0.0, -9.81], description="in world axes, z up")
     shapes: list[AnyShape] = Field(default=[], description="geometry, to touch and to draw")
     contacts: list[ContactEntry] = Field(default=[], description="pairs of shapes that may touch")
+    constraints: list[AnyConstraint] = Field(
+        default=[], description="what ties bodies and joints to one another; may be switched"
+    )
     torques: list[TorqueEntry] = Field(default=[], description="torque laws of joints")
     handle: HandleEntry | None = Field(
         default=None, description="what the hand holds; left out: nothing to hold"
     )
     initial: Initial = Field(default=Initial(), description="where it starts")
+    close_loops: bool = Field(
+        default=False, description="start at the nearest place where the constraints are closed"
+    )
     rate_Hz: Annotated[float, Field(ge=100.0, le=10000.0)] = Field(
         default=1000.0, description="ticks per second"
     )
@@ -270,6 +292,10 @@ class SceneFile(Section):
     device: Device = Field(default=Device(), description="the hand's end")
     link: Link | None = Field(
         default=None, description="delay between operator and remote site; left out: none"
+    )
+    anticipate_s: Annotated[float, Field(ge=0.0, le=0.1)] = Field(
+        default=0.0,
+        description="how far ahead the server foresees contacts and prepares for them; 0: not at all",
     )
     publish: Publish = Field(default=Publish(), description="what observers get")
     duration_s: Positive | None = Field(default=None, description="how long to run; left out: until stopped")

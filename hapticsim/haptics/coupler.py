@@ -5,7 +5,8 @@ A spring-damper rendered by a sampled device is passive when the device's own ph
     b > K (T/2 + t_d) + |B|        (Colgate and Schenkel 1997, for the sampled wall; t_d an added delay)
 
 so virtual damping B costs passivity.  Few devices have that much damping; with a hand on them most do.  The
-condition is checked for the device alone and with the hand, printed, and never assumed.
+condition is checked for the device alone and with the hand, printed, and never assumed.  A rotation that is
+coupled too is chosen and checked in the same way, with its own numbers.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from hapticsim.model.scene import CouplerSettings, Mapping
 
 HAND_DAMPING = 6.5  # [N s/m], arm holding a HapticMaster (one published trial: 6.45); not a bound
+HAND_TURNING_DAMPING = 0.01  # [N m s/rad], the same at the 40 mm of a grip: a choice, not a measurement
 SHARE_OF_STIFFNESS = 0.5  # of the device's ceiling at 1 kHz: ceilings are tuned walls, not margins
 DAMPING_RATIO = 0.1  # of the coupler with the device's apparent mass
 SHARE_OF_CONDITION = 0.8  # derived gains use at most this much of the damping available
@@ -30,6 +32,57 @@ class DeviceLimits:
     apparent_mass_kg: float
     workspace_radius_m: float = 0.1
     physical_damping_Ns_per_m: float = 0.0
+    max_torque_Nm: float = 0.0  # 0: it cannot turn the hand
+    max_stiffness_Nm_per_rad: float = 0.0
+    max_damping_Nms_per_rad: float = 0.0
+    apparent_inertia_kg_m2: float = 0.0
+    physical_damping_Nms_per_rad: float = 0.0
+
+
+@dataclass(frozen=True)
+class TurningGains:
+    """Coupler of the rotation as felt at the device (K, B), and as it acts in the world."""
+
+    stiffness_Nm_per_rad: float
+    damping_Nms_per_rad: float
+    world_stiffness_Nm_per_rad: float
+    world_damping_Nms_per_rad: float
+    torque_limit_Nm: float  # on the hand
+    needed_damping_Nms_per_rad: float
+    device_damping_Nms_per_rad: float
+    hand_damping_Nms_per_rad: float
+
+    @property
+    def as_input(self) -> tuple[float, float, float]:
+        """``Input.turn_coupler`` (kernels/arrays.py)."""
+        return self.world_stiffness_Nm_per_rad, self.world_damping_Nms_per_rad, self.torque_limit_Nm
+
+    @property
+    def passive_alone(self) -> bool:
+        return self.device_damping_Nms_per_rad > self.needed_damping_Nms_per_rad
+
+    @property
+    def passive_with_hand(self) -> bool:
+        own = self.device_damping_Nms_per_rad + self.hand_damping_Nms_per_rad
+        return own > self.needed_damping_Nms_per_rad
+
+    def sentence(self) -> str:
+        """The check, as it is printed."""
+        if self.torque_limit_Nm == 0.0:
+            return "rotation is not coupled: the device cannot turn the hand"
+        if self.passive_alone:
+            verdict = "holds for the device alone"
+        elif self.passive_with_hand:
+            hand = f"{self.hand_damping_Nms_per_rad:g} N m s/rad"
+            verdict = f"holds with a hand ({hand}), not for the device alone"
+        else:
+            verdict = "does not hold: lower stiffness_Nm_per_rad or damping_Nms_per_rad of coupler"
+        return (
+            f"rotation K = {self.stiffness_Nm_per_rad:.3g} N m/rad, "
+            f"B = {self.damping_Nms_per_rad:.2g} N m s/rad, torque limit {self.torque_limit_Nm:.3g} N m; "
+            f"b > {self.needed_damping_Nms_per_rad:.2g} N m s/rad, "
+            f"device has b = {self.device_damping_Nms_per_rad:g}: {verdict}"
+        )
 
 
 @dataclass(frozen=True)
@@ -44,6 +97,7 @@ class Gains:
     needed_damping_Ns_per_m: float
     device_damping_Ns_per_m: float
     hand_damping_Ns_per_m: float
+    turning: TurningGains | None = None  # where the scene couples rotation
 
     @property
     def passive_alone(self) -> bool:
@@ -62,11 +116,12 @@ class Gains:
         else:
             verdict = "does not hold: lower the stiffness or the damping of coupler, or raise rate_Hz"
         needed, own = self.needed_damping_Ns_per_m, self.device_damping_Ns_per_m
+        rotation = f"; {self.turning.sentence()}" if self.turning else ""
         return (
             f"coupler K = {self.stiffness_N_per_m:.0f} N/m, B = {self.damping_Ns_per_m:.2f} N s/m "
             "at the device, "
             f"force limit {self.force_limit_N:.1f} N; passivity b > K (T/2 + delay) + |B| = "
-            f"{needed:.2f} N s/m, device has b = {own:g}: {verdict}"
+            f"{needed:.2f} N s/m, device has b = {own:g}: {verdict}{rotation}"
         )
 
 
@@ -91,15 +146,10 @@ def derive_gains(
     """
     T = 1.0 / rate_Hz
     b = limits.physical_damping_Ns_per_m if settings.device_damping is None else settings.device_damping
-    available = SHARE_OF_CONDITION * (b + HAND_DAMPING)
-    ceiling = SHARE_OF_STIFFNESS * limits.max_stiffness_N_per_m * min(1.0, rate_Hz / 1000.0)
-    B = settings.damping
-    if B is None:
-        B = 2.0 * DAMPING_RATIO * (ceiling * limits.apparent_mass_kg) ** 0.5
-        B = min(B, 0.5 * limits.max_damping_Ns_per_m, 0.5 * available)
-    K = settings.stiffness
-    if K is None:
-        K = max(min(ceiling, (available - B) / (0.5 * T + delay_s)), 0.0)
+    K, B = choose(
+        settings.stiffness, settings.damping, limits.max_stiffness_N_per_m, limits.max_damping_Ns_per_m,
+        limits.apparent_mass_kg, SHARE_OF_CONDITION * (b + HAND_DAMPING), rate_Hz, delay_s,
+    )  # fmt: skip
     force = limits.max_force_N if force_limit_N is None else min(force_limit_N, limits.max_force_N)
     scale = mapping.motion_scale * mapping.force_scale
     return Gains(
@@ -111,4 +161,59 @@ def derive_gains(
         needed_damping_Ns_per_m=K * (0.5 * T + delay_s) + abs(B),
         device_damping_Ns_per_m=b,
         hand_damping_Ns_per_m=HAND_DAMPING,
+        turning=derive_turning(limits, settings, mapping, rate_Hz, delay_s),
     )
+
+
+def derive_turning(
+    limits: DeviceLimits, settings: CouplerSettings, mapping: Mapping, rate_Hz: float, delay_s: float = 0.0
+) -> TurningGains | None:
+    """The same for the rotation; None where the scene couples none, all zero for a device that cannot turn.
+
+    Parameters as of ``derive_gains``.  Angles are not scaled; torques go with force times length.
+    """
+    if settings.rotation == "none":
+        return None
+    own, hand = limits.physical_damping_Nms_per_rad, HAND_TURNING_DAMPING
+    b = own if settings.turning_device_damping is None else settings.turning_device_damping
+    if limits.max_torque_Nm == 0.0:
+        return TurningGains(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, b, hand)
+    ceiling = limits.max_stiffness_Nm_per_rad
+    K, B = choose(
+        settings.turning_stiffness, settings.turning_damping, ceiling, limits.max_damping_Nms_per_rad,
+        limits.apparent_inertia_kg_m2, SHARE_OF_CONDITION * (b + hand), rate_Hz, delay_s,
+    )  # fmt: skip
+    asked = settings.torque_limit
+    scale = mapping.force_scale / mapping.motion_scale
+    return TurningGains(
+        stiffness_Nm_per_rad=K,
+        damping_Nms_per_rad=B,
+        world_stiffness_Nm_per_rad=K / scale,
+        world_damping_Nms_per_rad=B / scale,
+        torque_limit_Nm=limits.max_torque_Nm if asked is None else min(asked, limits.max_torque_Nm),
+        needed_damping_Nms_per_rad=K * (0.5 / rate_Hz + delay_s) + abs(B),
+        device_damping_Nms_per_rad=b,
+        hand_damping_Nms_per_rad=hand,
+    )
+
+
+def choose(
+    stiffness: float | None,
+    damping: float | None,
+    max_stiffness: float,
+    max_damping: float,
+    mass: float,
+    available: float,
+    rate_Hz: float,
+    delay_s: float,
+) -> tuple[float, float]:
+    """K and B: the user's where given, or what ceilings, mass (or inertia) and available damping allow."""
+    ceiling = SHARE_OF_STIFFNESS * max_stiffness * min(1.0, rate_Hz / 1000.0)
+    B = damping
+    if B is None:
+        B = 2.0 * DAMPING_RATIO * (ceiling * mass) ** 0.5
+        B = min(B, 0.5 * max_damping, 0.5 * available)
+    K = stiffness
+    if K is None:
+        K = max(min(ceiling, (available - B) / (0.5 / rate_Hz + delay_s)), 0.0)
+    return K, B

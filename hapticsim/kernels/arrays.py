@@ -4,8 +4,12 @@
 written from outside once per tick, ``Output`` by the tick, ``Workspace`` is scratch and may hold anything
 between ticks.
 
-Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact or the handle), nk contact
-candidates, nr at most this many rows at once.  W world axes, D device axes, B body axes.
+Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
+constraint), nk contact candidates, nc constraints with nb rows together, ne of them equations of the
+mechanism, nr at most this many rows imposed at once.  W world axes, D device axes, B body axes; A and B the
+two bodies of a row.
+
+Rows are named by one number: contact k is row k, row b of the constraints is row nk + b.
 """
 
 from __future__ import annotations
@@ -14,15 +18,27 @@ import numpy as np
 
 from hapticsim.kernels.block import Block, Cube, Float, Int, IntVector, Matrix, Vector
 
-MAX_ROWS = 24  # contact rows imposed at once
+MAX_ROWS = 32  # rows imposed at once
+MAX_CHOICES = 4  # choices of independent speeds reported per tick
 MAX_EVENTS = 16  # handled inside one tick; what comes after is captured at the next tick
+HINTS = MAX_EVENTS  # foreseen events that a tick is told of
 
 
 class Plan(Block):
     """Constant for a run; written by ``assembly``."""
 
+    rows: Int  # addresses of the large parts of a tick (units.py)
+    choose: Int
+    stage: Int
+    resolve: Int
+    capture: Int
+    settle: Int
+    engage: Int
+    handle: Int
     kane: Int  # address of qdot, M, h, poses, partial velocities, velocities, remainder accelerations
     kinematics: Int  # address of the same without M and h
+    response_factor: Int  # address of what impulse responses share, 0 where the O(n) route is not taken
+    response: Int  # address of an impulse response
     forward_dynamics: Int  # address of the articulated-body method
     gravity_force: Int  # address of the bias at zero speed
     displace: Int  # address of q moved by W(q) delta
@@ -48,6 +64,27 @@ class Plan(Block):
     surface_kind: IntVector  # (nk,) int, codes.ON_PLANE or codes.ON_BOX
     surface_pose: Matrix  # (nk, 12) rotation row by row, then position, in B
     surface_half: Matrix  # (nk, 3) [m] half extents of a box
+    restitution: Vector  # (nk,) speed after an impact by speed before it, 0 to 1
+    touch_engages: IntVector  # (nk,) int, constraint that a touch switches on, -1: none
+    constraint_start: IntVector  # (nc + 1,) int, first row of each constraint
+    row_kind: IntVector  # (nb,) int, codes.POINT_ROW ...
+    row_a: IntVector  # (nb,) int, frame of body A, -1 for the world
+    row_b: IntVector  # (nb,) int, frame of body B
+    row_point_a: Matrix  # (nb, 3) [m] in A
+    row_point_b: Matrix  # (nb, 3) [m] in B
+    row_direction_a: Matrix  # (nb, 3) in A, unit
+    row_direction_b: Matrix  # (nb, 3) in B, unit
+    row_length: Vector  # (nb,) [m] distance, or radius of what rolls
+    row_q: Matrix  # (nb, nq) of SPEEDS_ROW: factors of the coordinates
+    row_u: Matrix  # (nb, nu) of SPEEDS_ROW: factors of the speeds
+    row_drive: Matrix  # (nb, 4) speed [1/s], amplitude, angular frequency [rad/s], phase [rad]
+    row_equation: IntVector  # (nb,) int, of EQUATION_ROW: which equation of the mechanism
+    row_latch: IntVector  # (nb,) int, 1: switching on holds the displacement found there
+    rows_function: Int  # address of the mechanism's constraint equations, 0: none
+    static_friction: Vector  # (nc,) coefficient up to which a constraint holds, inf: whatever the force
+    kinetic_friction: Vector  # (nc,) coefficient of its friction once it slips
+    friction_load: Vector  # (nc,) [N] normal force, where no constraint gives it
+    friction_normal: IntVector  # (nc,) int, constraint whose force is the normal force, -1: friction_load
     rotation_WD: Matrix  # (3, 3) device axes to world axes
     motion_scale: Float
     force_scale: Float
@@ -57,6 +94,10 @@ class Plan(Block):
     max_stretch_m: Float
     reseat: Int  # 1: a longer stretch at arming moves the mapping instead of being refused
     max_device_speed: Float  # [m/s]
+    turning: Int  # which rotation is coupled: 0 none, 1 about the device's z, 2 all
+    quaternion_WD: Vector  # (4,) w, x, y, z of rotation_WD
+    torque_scale: Float  # torque on the hand per torque in the world: force_scale / motion_scale
+    slew_Nm_per_s: Float
 
 
 class State(Block):
@@ -66,7 +107,7 @@ class State(Block):
     u: Vector  # (nu,) generalized speeds
     tick: IntVector  # (1,) int, ticks since the start
     active: IntVector  # (nk,) int, 1 while the row of the contact is imposed
-    rank: IntVector  # (1,) int, rank of the imposed rows
+    rank: IntVector  # (2,) int, rank of the imposed rows, and their number when the speeds were chosen
     order: IntVector  # (nu,) int, the first rank speeds are dependent, the rest independent
     combine: Matrix  # (nr, nr) columns: combinations of rows that span them (identity at full rank)
     volume: Vector  # (1,) |det A_D| when the speeds were chosen, columns scaled
@@ -74,6 +115,11 @@ class State(Block):
     gain: Vector  # (1,) coupling from 0 to 1
     hand_force_D: Vector  # (3,) [N] last force on the hand, for the slew limit
     origin_W: Vector  # (3,) [m] world point of the device's centre
+    hold: IntVector  # (nc,) int, codes.Hold
+    offset: Vector  # (nb,) [m] or [rad] displacement that a latched row keeps
+    switched: IntVector  # (nc,) int, switch requests seen
+    hand_torque_D: Vector  # (3,) [N m] last torque on the hand, for the slew limit
+    turn_offset: Vector  # (4,) w, x, y, z: the handle's body seen from the device's handle when armed
 
 
 class Input(Block):
@@ -84,6 +130,11 @@ class Input(Block):
     coupler: Vector  # (3,) stiffness [N/m], damping [N s/m], force limit on the hand [N]
     torque: Vector  # (nu,) [N m] or [N] generalized force from outside
     force_W: Vector  # (3,) [N] force from outside at the handle
+    switch: IntVector  # (nc,) int, twice the requests made, plus 1 where the last one is to hold
+    turn: Vector  # (7,) the device's orientation w, x, y, z, its angular velocity [rad/s] D
+    turn_coupler: Vector  # (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
+    hint: Matrix  # (nh, 3) foreseen: a guard or -1, its bend [1/s] (step.py), a choice of dependent speeds as
+    # the sum of their 2^r or 0; nh = 0 where nobody looks ahead
 
 
 class Output(Block):
@@ -100,8 +151,16 @@ class Output(Block):
     normal_W: Matrix  # (nk, 3) from the surface to the sphere
     point_W: Matrix  # (nk, 3) [m] on the sphere
     events: Matrix  # (3 * MAX_EVENTS, 4) codes.Event, contact or -1, value, time in the tick [s]
-    counts: IntVector  # (4,) int: events of this tick, pieces integrated, selections ever, overflows ever
+    counts: IntVector  # (8,) int: events of this tick, pieces integrated, selections ever, overflows ever,
+    # choices, crossings located, trial steps and prepared choices adopted in this tick
     residual: Vector  # (1,) [m] largest |gap| of imposed rows before projection: the drift of the tick
+    row_force: Vector  # (nb,) [N] or [N m] force of constraint or friction, 0 where free
+    row_gap: Vector  # (nb,) [m] or [rad] of imposed rows before projection
+    choices: Matrix  # (MAX_CHOICES, 5 + 3 nu) time [s], rank before, rank, rows, condition of the scaled A_D,
+    # order (nu), up to two null vectors (2 nu)
+    hand_torque_D: Vector  # (3,) [N m] what the device is to apply to the hand
+    coupler_torque_W: Vector  # (3,) [N m] coupler torque on the handle's body
+    located: Matrix  # (HINTS, 2) crossings located: the guard, and its bend [1/s]
 
 
 class Workspace(Block):
@@ -159,17 +218,46 @@ class Workspace(Block):
     perm: IntVector  # (nu,) int
     good_q: Vector  # (nq,) state at the start of the tick, taken back when something is not finite
     good_u: Vector  # (nu,)
+    good_hold: IntVector  # (nc,) int, what was held then
+    counts: IntVector  # (4,) int: rows of constraints imposed (the first rows), constraints that slip, O(n)
+    # allowed, O(n) taken
+    F: Vector  # what the impulse responses of a configuration share (equations/response.py)
+    b: Vector  # (nr,) prescribed rates: A u = b
+    equation_phi: Vector  # (ne,) the mechanism's constraint equations, as in phi, A, b and s
+    equation_A: Matrix  # (ne, nu)
+    equation_b: Vector  # (ne,)
+    equation_s: Vector  # (ne,)
+    slip_A: Matrix  # (nc, nu) rows of what slips
+    slip_s: Vector  # (nc,)
+    slip_b: Vector  # (nc,)
+    slip_force: Vector  # (nc,) [N] friction along the row
+    Q: Matrix  # (nr, nu) rows of the constraints, orthonormal in the metric M^-1
+    QY: Matrix  # (nr, nu) M^-1 Q
+    qb: Vector  # (nr,) their prescribed rates
+    qr: Vector  # (nr,) their remainders
+    N: Matrix  # (2, nu) null vectors
+    share: Vector  # (nr,) of each row in a contradiction
+    prepared: Vector  # (HINTS,) foreseen choices of dependent speeds, as in Input.hint
+    told: IntVector  # (HINTS,) int, 1: the hint was used in this tick
+    clash: Vector  # (1,) [m/s] by which redundant constraints contradict one another
 
 
-def allocate_state(q0: np.ndarray, u0: np.ndarray, nk: int, origin_W: np.ndarray) -> State:
-    """A state at rest in contact terms: no row imposed, disarmed."""
-    nr = max(1, min(nk, MAX_ROWS))
+def allocate_state(
+    q0: np.ndarray, u0: np.ndarray, plan: Plan, hold: np.ndarray, offset: np.ndarray, origin_W: np.ndarray
+) -> State:
+    """A state at rest in contact terms: no contact imposed, disarmed.
+
+    hold : (nc,) int, what the constraints do at the start.
+    offset : (nb,) displacement at which the gap of each row is zero.
+    """
+    nk, nc = plan.sphere_radius.size, plan.constraint_start.size - 1
+    nr = rows_at_most(plan)
     return State(
         q=np.array(q0, dtype=float),
         u=np.array(u0, dtype=float),
         tick=np.zeros(1, np.int64),
         active=np.zeros(nk, np.int64),
-        rank=np.zeros(1, np.int64),
+        rank=np.zeros(2, np.int64),
         order=np.arange(len(u0), dtype=np.int64),
         combine=np.eye(nr),
         volume=np.zeros(1),
@@ -177,10 +265,22 @@ def allocate_state(q0: np.ndarray, u0: np.ndarray, nk: int, origin_W: np.ndarray
         gain=np.zeros(1),
         hand_force_D=np.zeros(3),
         origin_W=np.array(origin_W, dtype=float),
+        hold=np.array(hold, dtype=np.int64),
+        offset=np.array(offset, dtype=float),
+        switched=np.zeros(nc, np.int64),
+        hand_torque_D=np.zeros(3),
+        turn_offset=np.array([1.0, 0.0, 0.0, 0.0]),
     )
 
 
-def allocate_input(nu: int) -> Input:
+def rows_at_most(plan: Plan) -> int:
+    """Rows that can be imposed at once."""
+    return max(1, min(plan.sphere_radius.size + plan.row_kind.size, MAX_ROWS))
+
+
+def allocate_input(nu: int, nc: int = 0, nh: int = 0) -> Input:
+    hint = np.zeros((nh, 3))
+    hint[:, 0] = -1.0
     device = np.zeros(8)
     device[6] = np.inf
     return Input(
@@ -189,10 +289,14 @@ def allocate_input(nu: int) -> Input:
         coupler=np.zeros(3),
         torque=np.zeros(nu),
         force_W=np.zeros(3),
+        switch=np.zeros(nc, np.int64),
+        turn=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+        turn_coupler=np.zeros(3),
+        hint=hint,
     )
 
 
-def allocate_output(nq: int, nu: int, nk: int) -> Output:
+def allocate_output(nq: int, nu: int, nk: int, nb: int = 0) -> Output:
     return Output(
         q=np.zeros(nq),
         u=np.zeros(nu),
@@ -205,24 +309,37 @@ def allocate_output(nq: int, nu: int, nk: int) -> Output:
         normal_W=np.zeros((nk, 3)),
         point_W=np.zeros((nk, 3)),
         events=np.zeros((3 * MAX_EVENTS, 4)),
-        counts=np.zeros(4, np.int64),
+        counts=np.zeros(8, np.int64),
         residual=np.zeros(1),
+        row_force=np.zeros(nb),
+        row_gap=np.zeros(nb),
+        choices=np.zeros((MAX_CHOICES, 5 + 3 * nu)),
+        hand_torque_D=np.zeros(3),
+        coupler_torque_W=np.zeros(3),
+        located=np.zeros((HINTS, 2)),
     )
 
 
-def allocate_workspace(nq: int, nu: int, nf: int, nk: int) -> Workspace:
-    nr = max(1, min(nk, MAX_ROWS))
+def allocate_workspace(
+    nq: int, nu: int, nf: int, nk: int, nr: int, nc: int = 0, ne: int = 0, nF: int = 0
+) -> Workspace:
+    guards = 2 * nk + nc
     shapes = {
         "q0": nq, "u0": nu, "q1": nq, "u1": nu, "qs": nq, "us": nu, "dq": (4, nq), "du": (4, nu),
         "M": (nu, nu), "h": nu, "X": (nf, 12), "V": (nf, nu, 6), "vel": (nf, 6), "acc": (nf, 6),
         "tau": nu, "gravity": nu, "f": nu, "A": (nr, nu), "s": nr, "B": (nr, nu), "t": nr, "phi": nr,
         "rows": nr, "LU": (nr, nr), "pivots": nr, "D": (nr, nu), "E": (nr, nu), "g": nr, "K": (nu, nu),
-        "y": nu, "lam": nr, "push": nr, "part": nr, "guard0": 2 * nk, "guard1": 2 * nk, "guard2": 2 * nk,
+        "y": nu, "lam": nr, "push": nr, "part": nr, "guard0": guards, "guard1": guards, "guard2": guards,
         "L": (nu, nu), "Y": (nr, nu),
         "Wr": (nr, nr), "c": nr, "x": nr, "z": nr, "grad": nr, "passive": nr, "P": (nr, nr),
         "R": (nr, nu), "U": (nr, nr), "sigma": nr, "norms": nu, "perm": nu, "good_q": nq, "good_u": nu,
+        "good_hold": nc, "counts": 4, "F": nF, "b": nr,
+        "equation_phi": ne, "equation_A": (ne, nu), "equation_b": ne, "equation_s": ne,
+        "slip_A": (nc, nu), "slip_s": nc, "slip_b": nc, "slip_force": nc,
+        "Q": (nr, nu), "QY": (nr, nu), "qb": nr, "qr": nr, "N": (2, nu), "share": nr,
+        "prepared": HINTS, "told": HINTS, "clash": 1,
     }  # fmt: skip
-    integers = {"rows", "pivots", "passive", "perm", "part"}
+    integers = {"rows", "pivots", "passive", "perm", "part", "good_hold", "counts", "told"}
     return Workspace(
         **{name: np.zeros(shape, np.int64 if name in integers else float) for name, shape in shapes.items()}
     )

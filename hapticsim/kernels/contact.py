@@ -18,6 +18,7 @@ import math
 from hapticsim.codes import ON_PLANE
 from hapticsim.kernels.corner import beyond, holding_axis, nearest_to_corner
 from hapticsim.kernels.jit import inlined, kernel
+from hapticsim.kernels.point import place, point_row, turn
 
 OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
 
@@ -73,16 +74,7 @@ def nearest_on_box(x, y, z, a, b, c):
 @inlined
 def sphere_centre(plan, k, X):
     """Centre of the sphere of candidate k in the world, three scalars."""
-    p = plan.sphere_centre[k]
-    frame = plan.sphere_frame[k]
-    if frame < 0:
-        return p[0], p[1], p[2]
-    B = X[frame]
-    return (
-        B[0] * p[0] + B[1] * p[1] + B[2] * p[2] + B[9],
-        B[3] * p[0] + B[4] * p[1] + B[5] * p[2] + B[10],
-        B[6] * p[0] + B[7] * p[1] + B[8] * p[2] + B[11],
-    )
+    return place(plan.sphere_frame[k], plan.sphere_centre[k], X)
 
 
 @inlined
@@ -94,16 +86,7 @@ def is_corner_on_box(plan, k):
 @inlined
 def inward(plan, k, X):
     """Direction from a corner into its own body, world axes, three scalars."""
-    g = plan.sphere_inward[k]
-    frame = plan.sphere_frame[k]
-    if frame < 0:
-        return g[0], g[1], g[2]
-    B = X[frame]
-    return (
-        B[0] * g[0] + B[1] * g[1] + B[2] * g[2],
-        B[3] * g[0] + B[4] * g[1] + B[5] * g[2],
-        B[6] * g[0] + B[7] * g[1] + B[8] * g[2],
-    )
+    return turn(plan.sphere_frame[k], plan.sphere_inward[k], X)
 
 
 @inlined
@@ -194,49 +177,13 @@ def contact_row(plan, k, i, ws):
     A udot + s is the second derivative of the gap; A u its first.
     """
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, k, ws.X)
-    a = plan.sphere_frame[k]
-    b = plan.surface_frame[k]
-    nu = ws.A.shape[1]
-    tx = ty = tz = s = 0.0
-    if a >= 0:
-        x, y, z = cx - ws.X[a, 9], cy - ws.X[a, 10], cz - ws.X[a, 11]
-        mx, my, mz = y * nz - z * ny, z * nx - x * nz, x * ny - y * nx  # rho x n
-        for r in range(nu):
-            V = ws.V[a, r]
-            ws.A[i, r] = mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5]
-        vel, acc = ws.vel[a], ws.acc[a]
-        gx, gy, gz = vel[1] * z - vel[2] * y, vel[2] * x - vel[0] * z, vel[0] * y - vel[1] * x  # w x rho
-        tx, ty, tz = vel[3] + gx, vel[4] + gy, vel[5] + gz
-        s = (
-            nx * (acc[3] + acc[1] * z - acc[2] * y + vel[1] * gz - vel[2] * gy)
-            + ny * (acc[4] + acc[2] * x - acc[0] * z + vel[2] * gx - vel[0] * gz)
-            + nz * (acc[5] + acc[0] * y - acc[1] * x + vel[0] * gy - vel[1] * gx)
-        )
-    else:
-        for r in range(nu):
-            ws.A[i, r] = 0.0
-    if b >= 0:
-        x, y, z = cx - ws.X[b, 9], cy - ws.X[b, 10], cz - ws.X[b, 11]
-        mx, my, mz = y * nz - z * ny, z * nx - x * nz, x * ny - y * nx
-        for r in range(nu):
-            V = ws.V[b, r]
-            ws.A[i, r] -= mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5]
-        vel, acc = ws.vel[b], ws.acc[b]
-        gx, gy, gz = vel[1] * z - vel[2] * y, vel[2] * x - vel[0] * z, vel[0] * y - vel[1] * x
-        tx -= vel[3] + gx
-        ty -= vel[4] + gy
-        tz -= vel[5] + gz
-        s -= (
-            nx * (acc[3] + acc[1] * z - acc[2] * y + vel[1] * gz - vel[2] * gy)
-            + ny * (acc[4] + acc[2] * x - acc[0] * z + vel[2] * gx - vel[0] * gz)
-            + nz * (acc[5] + acc[0] * y - acc[1] * x + vel[0] * gy - vel[1] * gx)
-        )
-        wx, wy, wz = vel[0], vel[1], vel[2]
-        s -= 2.0 * (nx * (wy * tz - wz * ty) + ny * (wz * tx - wx * tz) + nz * (wx * ty - wy * tx))
+    tx, ty, tz = point_row(
+        plan.sphere_frame[k], plan.surface_frame[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws
+    )
     if int(fx) + int(fy) + int(fz) >= OFF_FACE:
         r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
         x, y, z = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
         n_dot = nx * tx + ny * ty + nz * tz
-        s += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.sphere_radius[k])
-    ws.s[i] = s
+        ws.s[i] += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.sphere_radius[k])
+    ws.b[i] = 0.0
     return phi

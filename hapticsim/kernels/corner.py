@@ -15,6 +15,7 @@ import math
 from hapticsim.kernels.jit import inlined
 
 EDGE = 1e-9  # [m] nearer to a face than this is on it; farther past its edge than this is off it
+LEVEL = 1e-6  # [m] faces nearer than this hold a corner equally well; stages of an integrator stray that far
 NOT_OUTSIDE = 1e6  # [m] subtracted where a face cannot be the one a corner came through
 
 
@@ -29,7 +30,7 @@ def holding_cost(x, half, g):
     """Least for the face that holds a corner in contact: the nearest, among equals the most opposed."""
     outward = math.copysign(1.0, x) * g
     distance = abs(beyond(x, half))
-    return -outward if outward > 0.0 and distance <= EDGE else distance
+    return -outward if outward > 0.0 and distance <= LEVEL else distance
 
 
 @inlined

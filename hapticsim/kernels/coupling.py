@@ -1,8 +1,13 @@
-"""Virtual coupler: a spring-damper between the device's point and the handle.
+"""Virtual coupler: a spring-damper between the device and the handle.
 
 The device's point in the world is p_a = origin + scale R_WD p_D.  The coupler pulls the handle with
 f = gain * clamp(K (p_a - p_h) + B (v_a - v_h)) and the hand with the opposite force (Colgate, Stanley and
 Brown 1995; gains in haptics/coupler.py).  Between two samples the anchor moves on with the measured velocity.
+
+Where the scene asks for it the same holds of the rotation (docs/equations.md, section 7): E turns the
+handle's body, as it is, to where the device wants it, and its rotation vector is the stretch of the spring.
+Coupled about the device's z alone, the stretch is the angle of E about z, and the torque is along the
+gradient of that angle, so that the spring gives back what it took however the handle is tilted.
 """
 
 from __future__ import annotations
@@ -10,6 +15,9 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.jit import inlined, kernel
+
+NONE, ABOUT_Z = 0, 1  # Plan.turning; 2: all axes
+TILTED = 1e-6  # cos^2 of half the tilt from which an angle about z means nothing
 
 
 @inlined
@@ -80,6 +88,104 @@ def coupler_force(plan, state, inp, ws, t):
     return gain * fx, gain * fy, gain * fz
 
 
+@inlined
+def product(a, b):
+    """Product of two quaternions (w, x, y, z)."""
+    return (
+        a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
+        a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
+        a[0] * b[2] + a[2] * b[0] + a[3] * b[1] - a[1] * b[3],
+        a[0] * b[3] + a[3] * b[0] + a[1] * b[2] - a[2] * b[1],
+    )
+
+
+@inlined
+def conjugate(a):
+    """The inverse of a unit quaternion."""
+    return a[0], -a[1], -a[2], -a[3]
+
+
+@inlined
+def quaternion(R):
+    """Unit quaternion (w, x, y, z) of a rotation written row by row, R[0:9] (Shepperd 1978)."""
+    trace = R[0] + R[4] + R[8]
+    if trace >= R[0] and trace >= R[4] and trace >= R[8]:
+        w, x, y, z = 1.0 + trace, R[7] - R[5], R[2] - R[6], R[3] - R[1]
+    elif R[0] >= R[4] and R[0] >= R[8]:
+        w, x, y, z = R[7] - R[5], 1.0 + R[0] - R[4] - R[8], R[1] + R[3], R[2] + R[6]
+    elif R[4] >= R[8]:
+        w, x, y, z = R[2] - R[6], R[1] + R[3], 1.0 + R[4] - R[8] - R[0], R[5] + R[7]
+    else:
+        w, x, y, z = R[3] - R[1], R[2] + R[6], R[5] + R[7], 1.0 + R[8] - R[0] - R[4]
+    size = math.sqrt(w * w + x * x + y * y + z * z)
+    return w / size, x / size, y / size, z / size
+
+
+@inlined
+def turn_error(plan, state, inp, ws, t):
+    """E = dq q_DH q_offset q_HW q_WD in device axes, w >= 0: what the handle's body still has to turn.
+
+    dq is how far the device turns in t seconds at the measured angular velocity.
+    """
+    d, q = inp.turn, plan.quaternion_WD
+    rate = math.sqrt(d[4] * d[4] + d[5] * d[5] + d[6] * d[6])
+    s = math.sin(0.5 * rate * t) / rate if rate > 0.0 else 0.0
+    moved = (math.cos(0.5 * rate * t), s * d[4], s * d[5], s * d[6])
+    wanted = product(product(moved, (d[0], d[1], d[2], d[3])), state.turn_offset)
+    there = product(conjugate(quaternion(ws.X[plan.handle_frame])), (q[0], q[1], q[2], q[3]))
+    w, x, y, z = product(wanted, there)
+    if w < 0.0:  # the short way round
+        return -w, -x, -y, -z
+    return w, x, y, z
+
+
+@inlined
+def turn_stretch(plan, w, x, y, z):
+    """Rotation vector of E [rad] in device axes, or (0, 0, angle about z), whatever the length of E."""
+    if plan.turning == ABOUT_Z:
+        return 0.0, 0.0, 2.0 * math.atan2(z, w)
+    size = math.sqrt(x * x + y * y + z * z)
+    s = 2.0 * math.atan2(size, w) / size if size > 0.0 else 0.0
+    return s * x, s * y, s * z
+
+
+@inlined
+def coupler_torque(plan, state, inp, ws, t):
+    """Torque on the handle's body [N m] in device axes, t seconds into the tick; three scalars."""
+    gain = state.gain[0]
+    if gain == 0.0 or plan.turning == NONE:
+        return 0.0, 0.0, 0.0
+    w, x, y, z = turn_error(plan, state, inp, ws, t)
+    ex, ey, ez = turn_stretch(plan, w, x, y, z)
+    R, v, d = plan.rotation_WD, ws.vel[plan.handle_frame], inp.turn
+    hx = R[0, 0] * v[0] + R[1, 0] * v[1] + R[2, 0] * v[2]
+    hy = R[0, 1] * v[0] + R[1, 1] * v[1] + R[2, 1] * v[2]
+    hz = R[0, 2] * v[0] + R[1, 2] * v[1] + R[2, 2] * v[2]
+    K, B, limit = inp.turn_coupler[0], inp.turn_coupler[1], inp.turn_coupler[2] / plan.torque_scale
+    if plan.turning != ABOUT_Z:
+        mx, my, mz = spring_damper(K, B, limit, ex, ey, ez, d[4] - hx, d[5] - hy, d[6] - hz)
+        return gain * mx, gain * my, gain * mz
+    n = w * w + z * z
+    if n < TILTED:
+        return 0.0, 0.0, 0.0
+    ax, ay = (z * x + w * y) / n, (z * y - w * x) / n  # the angle's rate per rate of the device
+    bx, by = (z * x - w * y) / n, (z * y + w * x) / n  # and of the handle
+    rate = ax * d[4] + ay * d[5] + d[6] - bx * hx - by * hy - hz
+    m = gain * min(max(K * ez + B * rate, -limit), limit)
+    return m * bx, m * by, m
+
+
+@inlined
+def to_world(plan, x, y, z):
+    """A vector of the device axes in world axes."""
+    R = plan.rotation_WD
+    return (
+        R[0, 0] * x + R[0, 1] * y + R[0, 2] * z,
+        R[1, 0] * x + R[1, 1] * y + R[1, 2] * z,
+        R[2, 0] * x + R[2, 1] * y + R[2, 2] * z,
+    )
+
+
 @kernel
 def add_handle_force(plan, state, inp, ws, t):
     """Add to ws.f the generalized active force F_r = V_r . f of coupler and outside force at the handle."""
@@ -88,10 +194,14 @@ def add_handle_force(plan, state, inp, ws, t):
     fx += inp.force_W[0]
     fy += inp.force_W[1]
     fz += inp.force_W[2]
-    if fx == 0.0 and fy == 0.0 and fz == 0.0:
+    x, y, z = coupler_torque(plan, state, inp, ws, t)
+    if fx == 0.0 and fy == 0.0 and fz == 0.0 and x == 0.0 and y == 0.0 and z == 0.0:
         return
     rx, ry, rz, _, _, _, _, _, _ = handle_motion(plan, ws)
     mx, my, mz = ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx
+    if plan.turning != NONE:
+        x, y, z = to_world(plan, x, y, z)
+        mx, my, mz = mx + x, my + y, mz + z
     for r in range(ws.f.size):
         V = ws.V[i, r]
         ws.f[r] += mx * V[0] + my * V[1] + mz * V[2] + fx * V[3] + fy * V[4] + fz * V[5]

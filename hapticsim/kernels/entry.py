@@ -21,7 +21,7 @@ from numba import int64, njit, types
 from numba.core.typing.templates import Signature
 from numba.experimental.function_type import _get_wrapper_address
 
-from hapticsim.kernels import foreign
+from hapticsim.kernels import choice, events, foreign, handling, rows, stage, switching, units
 from hapticsim.kernels import observe as _observe
 from hapticsim.kernels import step as _step
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
@@ -83,6 +83,24 @@ def compile_cached(function: Callable, signature: Signature, progress: Progress 
 def address_of(compiled: Any, signature: Signature) -> int:
     """C-callable address of a compiled function of exactly this signature."""
     return _get_wrapper_address(compiled, signature)
+
+
+def unit_addresses(progress: Progress | None = None) -> dict[str, int]:
+    """Addresses of the large parts of a tick, by their names in the plan."""
+    parts: dict[str, tuple[Callable, Signature]] = {
+        "rows": (rows.write_rows, units.ROWS),
+        "choose": (choice.choose_independent, units.CHOICE),
+        "stage": (stage.evaluate_stage, units.STAGE),
+        "resolve": (events.resolve_contacts, units.CHANGE),
+        "capture": (events.capture_contacts, units.CHANGE),
+        "settle": (switching.settle_constraints, units.CHANGE),
+        "engage": (switching.engage_constraint, units.CHANGE),
+        "handle": (handling.handle_event, units.CHANGE),
+    }
+    return {
+        name: address_of(compile_cached(function, signature, progress), signature)
+        for name, (function, signature) in parts.items()
+    }
 
 
 def step_address(progress: Progress | None = None) -> int:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from hapticsim.codes import Event
+from hapticsim.kernels.choice import record
 from hapticsim.kernels.contact import contact_row, gap
 from hapticsim.kernels.edges import is_lost
-from hapticsim.kernels.embedding import combine_rows, embedded_acceleration, factor_dependent, scaled_volume
+from hapticsim.kernels.friction import evaluate_slips
 from hapticsim.kernels.jit import inlined, kernel
 from hapticsim.kernels.linear import ldl_factor, ldl_solve
-from hapticsim.kernels.selection import select_speeds
-from hapticsim.kernels.stage import list_rows, terms
-from hapticsim.kernels.unilateral import delassus, nonnegative_minimum
+from hapticsim.kernels.mobility import (
+    contact_mobility,
+    meet_accelerations,
+    meet_rates,
+    orthonormal_constraints,
+)
+from hapticsim.kernels.rows import evaluate_row, list_constraints, list_rows, rate_of
+from hapticsim.kernels.stage import terms
+from hapticsim.kernels.unilateral import nonnegative_minimum
+from hapticsim.kernels.units import choose_speeds, evaluate_rows, resolve
 
-TOUCH, LEAVE, SELECT, OVERFLOW = (int(e) for e in (Event.TOUCH, Event.LEAVE, Event.SELECT, Event.OVERFLOW))
+TOUCH, LEAVE, IMPULSE = int(Event.TOUCH), int(Event.LEAVE), int(Event.IMPULSE)
 
 GAP_TOUCH = 1e-10  # [m] closer than this counts as touching when contacts are resolved
 PUSH_ZERO = 1e-10  # [m] rows whose force guards are below this leave with the one that fired
@@ -20,67 +28,18 @@ GAP_CAPTURE = 1e-5  # [m] the same when contacts chatter: a box rocking to rest 
 GAP_DEEP = 5e-3  # [m] what was deeper when a piece began came in where nothing is seen, and is let through
 RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 RATE_REST = 1e-9  # [m/s] slower than this counts as resting
-FORCE_ZERO = 1e-9  # [N] a pull weaker than this is rounding
+RATE_BOUNCE = 5e-3  # [m/s] slower impacts are plastic, so that bouncing ends
+ENERGY_SEEN = 1e-15  # [J] less than this is rounding
 
 
 @kernel
-def record(out, kind, contact, value, t):
-    """Append an event; when the list is full it is only counted, but OVERFLOW always has the last place."""
-    n = out.counts[0]
-    last = out.events.shape[0] - 1
-    if n <= last or kind == OVERFLOW:
-        n = min(n, last)
-        out.events[n, 0] = kind
-        out.events[n, 1] = contact
-        out.events[n, 2] = value
-        out.events[n, 3] = t
-    out.counts[0] += 1
-
-
-@kernel
-def approach_rate(ws, i):
-    """A u of row i [m/s]."""
+def energy_lost(ws, change):
+    """Kinetic energy [J] that a change of speeds took, which led to ws.u0: -change' M (u0 - change / 2)."""
     total = 0.0
-    for r in range(ws.u0.size):
-        total += ws.A[i, r] * ws.u0[r]
+    for r in range(change.size):
+        for k in range(change.size):
+            total -= change[r] * ws.M[r, k] * (ws.u0[k] - 0.5 * change[k])
     return total
-
-
-@kernel
-def kinetic_energy(ws, u):
-    """Half u' M u [J]."""
-    total = 0.0
-    for r in range(u.size):
-        for k in range(u.size):
-            total += 0.5 * u[r] * ws.M[r, k] * u[k]
-    return total
-
-
-@kernel
-def choose_speeds(plan, state, ws, out, m, t):
-    """Choose independent speeds for the m rows in ws.A; a changed choice is recorded."""
-    if m == 0:
-        state.rank[0] = 0
-        return
-    before = state.rank[0]
-    rank, condition, changed = select_speeds(
-        ws.A, m, ws.M, before, state.order, state.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
-    )
-    state.rank[0] = rank
-    if rank == m:
-        det = factor_dependent(ws.A, rank, state.order, ws.LU, ws.pivots)
-    else:
-        for i in range(rank):
-            for j in range(ws.u0.size):
-                total = 0.0
-                for k in range(m):
-                    total += state.combine[k, i] * ws.A[k, j]
-                ws.B[i, j] = total
-        det = factor_dependent(ws.B, rank, state.order, ws.LU, ws.pivots)
-    state.volume[0] = scaled_volume(det, rank, state.order, ws.M)
-    if changed:
-        out.counts[2] += 1
-        record(out, SELECT, -1, condition, t)
 
 
 @inlined
@@ -97,80 +56,127 @@ def touching(plan, state, inp, ws, t):
     for k in range(state.active.size):
         if state.active[k] == 0 and is_near(plan, k, ws.X, GAP_TOUCH):
             contact_row(plan, k, 0, ws)
-            if approach_rate(ws, 0) <= RATE_REST:
+            if rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST:
                 return True
     return False
 
 
 @kernel
-def resolve(plan, state, inp, ws, out, t, leaving):
-    """Decide at (ws.q0, ws.u0) which touching contacts are imposed; plastic impulse first, then forces.
-
-    leaving  a force just crossed zero: rows at or near it, by ws.guard1, are deleted whatever rounding says.
-    Changes ws.u0, state.active and the choice of speeds; records TOUCH, LEAVE and SELECT.
-    """
-    nu, nk = ws.u0.size, state.active.size
-    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
-    m = 0
-    for k in range(nk):
+def gather_rows(plan, state, ws, t, leaving):
+    """The rows that are decided about: constraints that hold, contacts that touch; return their number."""
+    m = list_constraints(plan, state, ws)
+    for k in range(state.active.size):
         if m == ws.rows.size:
             break
-        if state.active[k] == 1 and (is_lost(plan, k, ws.X) or (leaving and ws.guard1[k] <= PUSH_ZERO)):
+        if state.active[k] == 1 and (is_lost(plan, k, ws.X) or (leaving == 1 and ws.guard1[k] <= PUSH_ZERO)):
             continue
         if state.active[k] == 1 or is_near(plan, k, ws.X, GAP_TOUCH):
-            contact_row(plan, k, m, ws)
             ws.rows[m] = k
             m += 1
-    lost = 0.0
-    if m > 0:
-        ldl_factor(ws.M, nu, ws.L)
-        delassus(ws.A, m, nu, ws.L, ws.Y, ws.Wr)
-        hit = False
-        for i in range(m):
-            ws.c[i] = approach_rate(ws, i)
-            if ws.c[i] < -RATE_REST * 1e-3:
-                hit = True
-        if hit:
-            nonnegative_minimum(ws.Wr, ws.c, m, RATE_REST * 1e-4, ws.x, ws.z, ws.grad, ws.passive, ws.P)
-            for r in range(nu):
-                change = 0.0
-                for i in range(m):
-                    change += ws.Y[i, r] * ws.x[i]
-                ws.us[r] = change
-                ws.u0[r] += change
-            lost = kinetic_energy(ws, ws.us)
-            terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
-            for i in range(m):
-                contact_row(plan, ws.rows[i], i, ws)
-        # contacts that now move apart are free; the others share the forces
-        n = 0
-        for i in range(m):
-            if approach_rate(ws, i) <= RATE_REST:
-                ws.rows[n] = ws.rows[i]
-                n += 1
-        if n < m:
-            m = n
-            for i in range(m):
-                contact_row(plan, ws.rows[i], i, ws)
-            delassus(ws.A, m, nu, ws.L, ws.Y, ws.Wr)
+    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+    return m
+
+
+@kernel
+def strike(plan, state, inp, ws, t, first, m):
+    """Impulses at (ws.q0, ws.u0): constraints get their rates, approaching contacts stop or are thrown back.
+
+    first   rows before it are of constraints.
+    Changes ws.u0 and everything that depends on it.  Returns the kinetic energy lost [J] by the constraints
+    and by the contacts, the number of independent constraints, and by how much the others contradict them.
+    """
+    nu = ws.u0.size
+    by_constraints = by_contacts = 0.0
+    ldl_factor(ws.M, nu, ws.L)
+    n, clash = orthonormal_constraints(first, nu, ws)
+    if n > 0:
+        meet_rates(n, ws.u0, ws.us, ws)
+        by_constraints = energy_lost(ws, ws.us)
+    contact_mobility(first, m, n, nu, ws)
+    hit = False
+    for i in range(first, m):
+        rate = rate_of(ws.A, i, ws.u0, ws.b)
+        if rate < -RATE_REST * 1e-3:
+            hit = True
+        if rate < -RATE_BOUNCE:
+            rate *= 1.0 + plan.restitution[ws.rows[i]]
+        ws.c[i - first] = rate
+    if hit:
+        nonnegative_minimum(ws.Wr, ws.c, m - first, RATE_REST * 1e-4, ws.x, ws.z, ws.grad, ws.passive, ws.P)
         for r in range(nu):
-            ws.us[r] = ws.f[r]
-        ldl_solve(ws.L, nu, ws.us)
-        scale = 1.0
-        for i in range(m):
-            total = ws.s[i]
-            for r in range(nu):
-                total += ws.A[i, r] * ws.us[r]
-            ws.c[i] = total
-            scale = max(scale, abs(total))
-        nonnegative_minimum(ws.Wr, ws.c, m, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
-        n = 0
-        for i in range(m):
-            if ws.grad[i] <= 1e-9 * scale:
-                ws.rows[n] = ws.rows[i]
-                n += 1
-        m = n
-    i = 0
+            change = 0.0
+            for i in range(m - first):
+                change += ws.Y[i, r] * ws.x[i]
+            ws.us[r] = change
+            ws.u0[r] += change
+        by_contacts = energy_lost(ws, ws.us)
+    if hit or n > 0:
+        terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+        evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+        n, clash = orthonormal_constraints(first, nu, ws)
+    return by_constraints, by_contacts, n, clash
+
+
+@kernel
+def free_accelerations(first, m, n, ws):
+    """ws.c = A udot + s of the contacts, first..m, as if they gave no force; n constraints hold.
+
+    Returns the size of the largest, at least 1.
+    """
+    nu = ws.f.size
+    for r in range(nu):
+        ws.us[r] = ws.f[r]
+    ldl_solve(ws.L, nu, ws.us)
+    meet_accelerations(n, ws.us, ws)
+    scale = 1.0
+    for i in range(first, m):
+        total = ws.s[i]
+        for r in range(nu):
+            total += ws.A[i, r] * ws.us[r]
+        ws.c[i - first] = total
+        scale = max(scale, abs(total))
+    return scale
+
+
+def resolve_contacts(plan, state, inp, ws, out, t, leaving):
+    """Decide at (ws.q0, ws.u0) which touching contacts are imposed; impulses first, then forces.
+
+    leaving  1: a force just crossed zero; rows at or near it, by ws.guard1, are deleted whatever rounding
+             says.
+    Changes ws.u0, state.active and the choice of speeds; records what happened.  ws.clash becomes the rate
+    by which redundant constraints contradict one another [m/s].  Returns the number of rows.
+    """
+    nk = state.active.size
+    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+    m = gather_rows(plan, state, ws, t, leaving)
+    first = ws.counts[0]
+    lost = clash = 0.0
+    struck = ws.rows[first] if m > first else -1
+    if m > 0:
+        by_constraints, lost, n, clash = strike(plan, state, inp, ws, t, first, m)
+        if by_constraints > ENERGY_SEEN:
+            record(out, IMPULSE, -1, by_constraints, t)
+        # contacts that now move apart are free; the others share the forces
+        kept = first
+        for i in range(first, m):
+            if rate_of(ws.A, i, ws.u0, ws.b) <= RATE_REST:
+                ws.rows[kept] = ws.rows[i]
+                kept += 1
+        if kept < m:
+            m = kept
+            evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+            contact_mobility(first, m, n, ws.u0.size, ws)
+        if m > first:
+            evaluate_friction(plan, state, ws, t)
+            scale = free_accelerations(first, m, n, ws)
+            nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+            kept = first
+            for i in range(first, m):
+                if ws.grad[i - first] <= 1e-9 * scale:
+                    ws.rows[kept] = ws.rows[i]
+                    kept += 1
+            m = kept
+    i = first
     for k in range(nk):
         imposed = i < m and ws.rows[i] == k
         if imposed:
@@ -181,77 +187,76 @@ def resolve(plan, state, inp, ws, out, t, leaving):
         if not imposed and state.active[k] == 1:
             record(out, LEAVE, k, 0.0, t)
         state.active[k] = 1 if imposed else 0
-    for i in range(m):
-        contact_row(plan, ws.rows[i], i, ws)
+    if lost > ENERGY_SEEN:  # by a contact that parts again at once
+        record(out, IMPULSE, struck, lost, t)
+    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
     choose_speeds(plan, state, ws, out, m, t)
-    return list_rows(state, ws)
+    ws.clash[0] = clash
+    return list_rows(plan, state, ws)
 
 
 @kernel
-def capture(plan, state, inp, ws, out, t):
+def evaluate_friction(plan, state, ws, t):
+    """Add to ws.f the friction of what slips, as far as its load is known without the present forces."""
+    if ws.counts[1] > 0:
+        evaluate_slips(plan, state, ws.q0, ws.u0, t, ws)
+        for c in range(ws.slip_force.size):
+            for r in range(ws.f.size):
+                ws.f[r] += ws.slip_A[c, r] * ws.slip_force[c]
+
+
+def capture_contacts(plan, state, inp, ws, out, t, _):
     """End a chatter: every contact nearly closed at (ws.q0, ws.u0) is taken as resting, and then resolved.
 
     The speeds go to the nearest ones (in kinetic energy) at which none of these contacts opens or closes, so
     that energy is only lost; projection closes what gap is left.
     """
-    nu = ws.u0.size
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
-    m = 0
+    m = list_constraints(plan, state, ws)
+    first = m
+    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
     for k in range(state.active.size):
         if m == ws.rows.size:
             break
         near = state.active[k] == 1 or is_near(plan, k, ws.X, GAP_CAPTURE)
         if near and not is_lost(plan, k, ws.X):
-            contact_row(plan, k, m, ws)
-            rate = approach_rate(ws, m)
-            if rate <= RATE_CAPTURE:
-                ws.s[m] = rate  # A du = -A u
+            evaluate_row(plan, state, k, m, ws.q0, t, ws)
+            if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:
                 ws.rows[m] = k
                 m += 1
-    if m > 0:
-        choose_speeds(plan, state, ws, out, m, t)
-        rank = state.rank[0]
-        combine_rows(state.combine, m, rank, ws.A, ws.s, ws.B, ws.t)
-        for r in range(nu):
-            ws.f[r] = 0.0
-        if embedded_acceleration(ws.B, ws.t, rank, state.order, ws.M, ws.f, ws, ws.us) > 0.0:
-            for r in range(nu):
-                ws.u0[r] += ws.us[r]
-            lost = kinetic_energy(ws, ws.us)
-            for i in range(m):
-                k = ws.rows[i]
-                if state.active[k] == 0:
-                    state.active[k] = 1
-                    record(out, TOUCH, k, lost, t)
-                    lost = 0.0
-    return resolve(plan, state, inp, ws, out, t, False)
+    if m > first:
+        ldl_factor(ws.M, ws.u0.size, ws.L)
+        n, _ = orthonormal_constraints(m, ws.u0.size, ws)
+        meet_rates(n, ws.u0, ws.us, ws)
+        lost = energy_lost(ws, ws.us)
+        for i in range(first, m):
+            k = ws.rows[i]
+            if state.active[k] == 0:
+                state.active[k] = 1
+                record(out, TOUCH, k, lost, t)
+                lost = 0.0
+    return resolve(plan, state, inp, ws, out, t, 0)
 
 
 @kernel
-def feasible_forces(plan, state, ws, m):
-    """Whether the m imposed rows can hold by pushing only; ws.lam becomes the forces that come nearest.
+def feasible_forces(ws, m):
+    """Whether the m imposed rows can hold with contacts that only push; ws.lam becomes the forces that come
+    nearest, of contacts.
 
     Asked when the least-norm forces of redundant rows show a pull: another distribution may push everywhere.
-    ws.grad is left with the acceleration [m/s^2] at which each row would part under ws.lam.
+    ws.grad is left with the acceleration [m/s^2] at which each contact would part under ws.lam, from 0 for
+    the first.
     """
-    nu = ws.u0.size
-    if not ldl_factor(ws.M, nu, ws.L):
+    first = ws.counts[0]
+    if not ldl_factor(ws.M, ws.u0.size, ws.L):
         return False
-    delassus(ws.A, m, nu, ws.L, ws.Y, ws.Wr)
-    for r in range(nu):
-        ws.us[r] = ws.f[r]
-    ldl_solve(ws.L, nu, ws.us)
-    scale = 1.0
-    for i in range(m):
-        total = ws.s[i]
-        for r in range(nu):
-            total += ws.A[i, r] * ws.us[r]
-        ws.c[i] = total
-        scale = max(scale, abs(total))
-    nonnegative_minimum(ws.Wr, ws.c, m, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+    n, _ = orthonormal_constraints(first, ws.u0.size, ws)
+    contact_mobility(first, m, n, ws.u0.size, ws)
+    scale = free_accelerations(first, m, n, ws)
+    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
     holds = True
-    for i in range(m):
-        ws.lam[i] = ws.x[i]
-        if ws.grad[i] > 1e-9 * scale:
+    for i in range(first, m):
+        ws.lam[i] = ws.x[i - first]
+        if ws.grad[i - first] > 1e-9 * scale:
             holds = False
     return holds

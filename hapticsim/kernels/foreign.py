@@ -19,6 +19,9 @@ FORWARD_DYNAMICS = types.void(_vec, _vec, _vec, _vec)  # q u tau udot
 FORCE_OF_Q = types.void(_vec, _vec)  # q out
 DISPLACE = types.void(_vec, _vec, _vec)  # q delta qnew
 NORMALISE = types.void(_vec)  # q
+RESPONSE_FACTOR = types.void(_vec, _vec)  # q F
+RESPONSE = types.void(_vec, _vec, _vec)  # F tau x
+ROWS = types.void(_vec, _vec, _vec, _mat, _vec, _vec)  # q u phi A b s
 
 
 def callable_at(signature):
@@ -44,3 +47,6 @@ forward_dynamics_at = callable_at(FORWARD_DYNAMICS)
 force_at = callable_at(FORCE_OF_Q)
 displace_at = callable_at(DISPLACE)
 normalise_at = callable_at(NORMALISE)
+response_factor_at = callable_at(RESPONSE_FACTOR)
+response_at = callable_at(RESPONSE)
+rows_at = callable_at(ROWS)

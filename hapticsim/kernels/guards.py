@@ -2,7 +2,8 @@
 
 Guard k is the gap [m] of candidate k while it is free; of an imposed row it is a thousandth of the force [N],
 so that one tolerance serves both.  Guard nk + k is what is left until an imposed row changes at the edge of a
-face [m] (edges.py).  Redundant rows share their force as they like, so their guard asks whether any pushing
+face [m] (edges.py).  Guard 2 nk + c is what keeps constraint c from slipping, or from sticking
+(friction.py).  Redundant rows share their force as they like, so their guard asks whether any pushing
 distribution is left: once there is none, it is minus a thousandth of the acceleration [m/s^2] with which the
 row would part.
 
@@ -19,36 +20,42 @@ from hapticsim.kernels.contact import gap
 from hapticsim.kernels.edges import margin
 from hapticsim.kernels.embedding import constraint_forces
 from hapticsim.kernels.events import GAP_DEEP, feasible_forces
+from hapticsim.kernels.friction import read_friction_guards
 from hapticsim.kernels.jit import inlined, kernel
 
 FIRE = 1e-12  # beyond this a guard has fired
 HIT = 5e-11  # this near to zero the crossing is found
 FORCE_SCALE = 1e-3  # [m/N], and [s^2] for accelerations
+FRICTION_SCALE = 0.1  # [m/N] with a thousandth a bound reached at 0.3 N/s was found 2e-7 s late
 
 
 @kernel
-def row_forces(plan, state, ws, m, udot):
-    """ws.lam and ws.push of the m rows at the stage last evaluated; redundant rows push if they can.
+def row_forces(state, ws, m, udot):
+    """ws.lam of the m rows at the stage last evaluated, and ws.push of its contacts; redundant ones push if
+    they can.
 
-    Returns True when a row pulls.
+    Returns True when a contact pulls.
     """
-    constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+    if ws.counts[3] == 0:
+        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+    first = ws.counts[0]
     pulls = False
-    for i in range(m):
+    for i in range(first, m):
         ws.push[i] = FORCE_SCALE * ws.lam[i]
         if ws.push[i] < -FIRE:
             pulls = True
     if not pulls or state.rank[0] == m:
         return pulls
-    pulls = not feasible_forces(plan, state, ws, m)
-    for i in range(m):
-        ws.push[i] = FORCE_SCALE * (-ws.grad[i] if pulls and ws.grad[i] > 0.0 else ws.lam[i])
+    pulls = not feasible_forces(ws, m)
+    for i in range(first, m):
+        parts = ws.grad[i - first]
+        ws.push[i] = FORCE_SCALE * (-parts if pulls and parts > 0.0 else ws.lam[i])
     return pulls
 
 
 @kernel
-def read_guards(plan, state, ws, m, guards):
-    """Write the guards at the frames and row forces in ws.
+def read_guards(plan, state, q, u, t, ws, m, guards):
+    """Write the guards at the frames and row forces in ws, those of (q, u), t seconds into the tick.
 
     The forces of the end of a piece are those of the last Runge-Kutta stage, which stands there up to third
     order: good enough to say that a force turns tensile, and the next piece starts with the exact ones.
@@ -58,10 +65,12 @@ def read_guards(plan, state, ws, m, guards):
         guards[nk + k] = math.inf
         if state.active[k] == 0:
             guards[k] = gap(plan, k, ws.X)
-    for i in range(m):
+    for i in range(ws.counts[0], m):
         k = ws.rows[i]
         guards[k] = ws.push[i]
         guards[nk + k] = margin(plan, k, ws.part[i], ws.X)
+    if state.hold.size > 0:
+        read_friction_guards(plan, state, q, u, t, m, FRICTION_SCALE, ws, guards, 2 * nk)
 
 
 @inlined
@@ -98,13 +107,14 @@ def first_fired(state, start, end):
 def crossing_time(state, start, end, lo, hi, m):
     """Earliest zero of the fired guards between lo and hi [s].
 
-    By false position; by halving where a guard jumps, and for a contact that parts and comes back.
+    By false position; by halving where a guard jumps, and for what starts at zero, parts and comes back.
     """
     earliest = hi
     for g in range(end.size):
         if has_fired(state, g, start, end):
             a, b = start[g], end[g]
-            if has_jump(state, g, m) or (is_gap(state, g) and a <= HIT):
+            at_zero = a <= HIT and (is_gap(state, g) or g >= 2 * state.active.size)
+            if has_jump(state, g, m) or at_zero:
                 t = 0.5 * (lo + hi)
             else:
                 t = lo + (hi - lo) * (a / (a - b)) if a > 0.0 else lo

@@ -8,25 +8,25 @@ from hapticsim.kernels.embedding import dependent_speeds
 from hapticsim.kernels.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import lu_solve
-from hapticsim.kernels.stage import contact_stage, free_stage
+from hapticsim.kernels.rows import rate_of
+from hapticsim.kernels.units import stage
 
 
 @kernel
 def runge_kutta(plan, state, inp, ws, t, h, m):
     """From (ws.q0, ws.u0) with first stage ws.dq[0], ws.du[0] at t to (ws.q1, ws.u1) at t + h, m rows."""
     nq, nu = ws.q0.size, ws.u0.size
-    for stage in range(1, 4):
-        a = h if stage == 3 else 0.5 * h
+    ws.counts[2] = 1  # only the first stage is asked for more than accelerations
+    for k in range(1, 4):
+        a = h if k == 3 else 0.5 * h
         for i in range(nq):
-            ws.qs[i] = ws.q0[i] + a * ws.dq[stage - 1, i]
+            ws.qs[i] = ws.q0[i] + a * ws.dq[k - 1, i]
         for i in range(nu):
-            ws.us[i] = ws.u0[i] + a * ws.du[stage - 1, i]
+            ws.us[i] = ws.u0[i] + a * ws.du[k - 1, i]
         if plan.quaternions == 1:
             normalise_at(plan.normalise)(ws.qs)
-        if m == 0:
-            free_stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[stage], ws.du[stage])
-        else:
-            contact_stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[stage], ws.du[stage], m)
+        stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[k], ws.du[k], m)
+    ws.counts[2] = 0
     sixth = h / 6.0
     for i in range(nq):
         ws.q1[i] = ws.q0[i] + sixth * (ws.dq[0, i] + 2.0 * (ws.dq[1, i] + ws.dq[2, i]) + ws.dq[3, i])
@@ -46,12 +46,21 @@ def largest_gap(ws, m):
 
 
 @kernel
+def largest_rate(ws, m):
+    """Largest |A u - b| of the m imposed rows at ws.u0 [m/s]."""
+    largest = 0.0
+    for i in range(m):
+        largest = max(largest, abs(rate_of(ws.A, i, ws.u0, ws.b)))
+    return largest
+
+
+@kernel
 def project(plan, state, ws, m):
     """Put (ws.q0, ws.u0) onto the m rows evaluated there, by moving the dependent coordinates and speeds
     only.
 
     One Newton step in q (what is removed is the error of one Runge-Kutta step, so one is enough) and the
-    exact dependent speeds.  Expects ws.phi and the factor of A_D in ws.LU, as contact_stage leaves them.
+    exact dependent speeds.  Expects ws.phi and the factor of A_D in ws.LU, as stage leaves them.
     """
     r, order = state.rank[0], state.order
     if largest_gap(ws, m) > 0.0:
@@ -72,7 +81,13 @@ def project(plan, state, ws, m):
         for i in range(ws.q0.size):
             ws.q0[i] = ws.qs[i]
     for i in range(r):
-        ws.g[i] = 0.0
+        if r == m:
+            ws.g[i] = ws.b[i]
+        else:
+            total = 0.0
+            for k in range(m):
+                total += state.combine[k, i] * ws.b[k]
+            ws.g[i] = total
     dependent_speeds(ws.A if r == m else ws.B, r, order, ws, ws.u0, ws.g)
 
 
@@ -80,7 +95,7 @@ def project(plan, state, ws, m):
 def advance(plan, state, inp, ws, t, h, m):
     """One piece of length h, with the frames at its end in ws when a free candidate may touch there."""
     runge_kutta(plan, state, inp, ws, t, h, m)
-    if m < state.active.size:
+    if m - ws.counts[0] < state.active.size or ws.counts[1] > 0:
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 
 

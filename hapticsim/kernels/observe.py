@@ -6,8 +6,9 @@ from hapticsim.kernels.contact import witness
 from hapticsim.kernels.foreign import kinematics_at
 from hapticsim.kernels.guards import row_forces
 from hapticsim.kernels.jit import kernel
-from hapticsim.kernels.stage import contact_stage, free_stage, list_rows
+from hapticsim.kernels.rows import HELD, list_constraints, list_rows
 from hapticsim.kernels.torque import sample_torques
+from hapticsim.kernels.units import evaluate_rows, stage
 
 
 @kernel
@@ -38,9 +39,21 @@ def report(plan, state, out, ws, m):
     for k in range(state.active.size):
         out.contact_force[k] = 0.0
     out.residual[0] = 0.0
+    for k in range(out.row_force.size):
+        out.row_force[k] = out.row_gap[k] = 0.0
+    nk = state.active.size
     for i in range(m):
-        out.contact_force[ws.rows[i]] = ws.lam[i]
+        row = ws.rows[i]
+        if row < nk:
+            out.contact_force[row] = ws.lam[i]
+        else:
+            out.row_force[row - nk] = ws.lam[i]
+            out.row_gap[row - nk] = ws.phi[i]
         out.residual[0] = max(out.residual[0], abs(ws.phi[i]))
+    if ws.counts[1] > 0:
+        for c in range(state.hold.size):
+            if state.hold[c] > HELD:
+                out.row_force[plan.constraint_start[c]] = ws.slip_force[c]
 
 
 def observe(plan, state, inp, out, ws):
@@ -51,16 +64,23 @@ def observe(plan, state, inp, out, ws):
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     sample_torques(plan, state, inp, ws)
-    m = list_rows(state, ws)
-    if m == 0:
-        free_stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0])
-    else:
-        contact_stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
-        row_forces(plan, state, ws, m, ws.du[0])
+    m = list_rows(plan, state, ws)
+    stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
+    if m > 0:
+        row_forces(state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
 
 
 def locate(plan, state, inp, out, ws):
-    """Write gaps, normals and points of all candidates at state.q to out; nothing else is read or written."""
+    """Write what is where at state.q to out: witnesses of all candidates, gaps of the constraints that hold.
+
+    ws.A is left with the rows of the latter, as many as ws.counts[0] says.
+    """
     kinematics_at(plan.kinematics)(state.q, state.u, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
     report_witnesses(plan, out, ws)
+    m = list_constraints(plan, state, ws)
+    evaluate_rows(plan, state, state.q, state.u, 0.0, m, ws)
+    for k in range(out.row_gap.size):
+        out.row_gap[k] = 0.0
+    for i in range(m):
+        out.row_gap[ws.rows[i] - state.active.size] = ws.phi[i]

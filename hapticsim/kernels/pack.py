@@ -32,6 +32,43 @@ def unpack_state(row: np.ndarray, state: State) -> None:
 
 
 @kernel
+def _read(array, row, start):
+    for i in range(array.size):
+        array[i] = row[start + i]
+    return start + array.size
+
+
+@kernel
+def _read_ints(array, row, start):
+    for i in range(array.size):
+        array[i] = int(row[start + i])
+    return start + array.size
+
+
+@kernel
+def read_packed(row, state):
+    """Write a row of ``pack_state`` into a state of the same shapes."""
+    n = _read(state.q, row, 0)
+    n = _read(state.u, row, n)
+    n = _read_ints(state.tick, row, n)
+    n = _read_ints(state.active, row, n)
+    n = _read_ints(state.rank, row, n)
+    n = _read_ints(state.order, row, n)
+    for i in range(state.combine.shape[0]):
+        n = _read(state.combine[i], row, n)
+    n = _read(state.volume, row, n)
+    n = _read_ints(state.safety, row, n)
+    n = _read(state.gain, row, n)
+    n = _read(state.hand_force_D, row, n)
+    n = _read(state.origin_W, row, n)
+    n = _read_ints(state.hold, row, n)
+    n = _read(state.offset, row, n)
+    n = _read_ints(state.switched, row, n)
+    n = _read(state.hand_torque_D, row, n)
+    _read(state.turn_offset, row, n)
+
+
+@kernel
 def _append(array, row, start):
     for i in range(array.size):
         row[start + i] = array[i]
@@ -53,4 +90,9 @@ def pack_state(state, row):
     n = _append(state.safety, row, n)
     n = _append(state.gain, row, n)
     n = _append(state.hand_force_D, row, n)
-    _append(state.origin_W, row, n)
+    n = _append(state.origin_W, row, n)
+    n = _append(state.hold, row, n)
+    n = _append(state.offset, row, n)
+    n = _append(state.switched, row, n)
+    n = _append(state.hand_torque_D, row, n)
+    _append(state.turn_offset, row, n)

@@ -18,19 +18,47 @@ FIXED = (
     "anchor_x_m", "anchor_y_m", "anchor_z_m",
     "handle_x_m", "handle_y_m", "handle_z_m",
     "lateness_us", "execution_us",
+    "device_qw", "device_qx", "device_qy", "device_qz",
+    "device_wx_rad_per_s", "device_wy_rad_per_s", "device_wz_rad_per_s",
+    "coupler_stiffness_Nm_per_rad", "coupler_damping_Nms_per_rad", "torque_limit_Nm",
+    "hand_torque_x_Nm", "hand_torque_y_Nm", "hand_torque_z_Nm",
+    "coupler_torque_x_Nm", "coupler_torque_y_Nm", "coupler_torque_z_Nm",
 )  # fmt: skip
 WIDTH = len(FIXED)
 PLACE = {name: i for i, name in enumerate(FIXED)}
 
 
-def row_columns(nq: int, nu: int, contacts: Sequence[str]) -> list[str]:
-    """Names of all columns of a run: the fixed ones, q, u, then gap and force of each contact candidate."""
+MASK_BITS = 52  # of the speeds that a number can hold one bit each of
+
+
+def row_columns(
+    nq: int,
+    nu: int,
+    contacts: Sequence[str],
+    constraints: Sequence[str] = (),
+    rows: Sequence[str] = (),
+    hints: int = 0,
+) -> list[str]:
+    """Names of all columns of a run.
+
+    The fixed ones, q, u, gap and force of each contact candidate, then what is about constraints: rank,
+    number of rows, which speeds are dependent (a sum of 2^r), what was asked and what each does, gap and
+    force of each of their rows.  Last the foreseen events that the tick was told of, three columns each.
+    """
     return [
         *FIXED,
         *(f"q{i}" for i in range(nq)),
         *(f"u{r}" for r in range(nu)),
         *(f"gap_m[{c}]" for c in contacts),
         *(f"force_N[{c}]" for c in contacts),
+        "rank",
+        "rows",
+        "dependent",
+        *(f"switch[{c}]" for c in constraints),
+        *(f"hold[{c}]" for c in constraints),
+        *(f"row_gap[{r}]" for r in rows),
+        *(f"row_force[{r}]" for r in rows),
+        *(f"hint_{what}[{i}]" for i in range(hints) for what in ("guard", "bend_per_s", "dependent")),
     ]
 
 
@@ -54,6 +82,12 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     row[17] = state.gain[0]
     row[30] = late_ns * 1e-3
     row[31] = execution_ns * 1e-3
+    for j in range(7):
+        row[32 + j] = inp.turn[j]
+    for j in range(3):
+        row[39 + j] = inp.turn_coupler[j]
+        row[42 + j] = out.hand_torque_D[j]
+        row[45 + j] = out.coupler_torque_W[j]
     nq, nu, nk = out.q.size, out.u.size, out.gap.size
     for j in range(nq):
         row[WIDTH + j] = out.q[j]
@@ -62,3 +96,24 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     for k in range(nk):
         row[WIDTH + nq + nu + k] = out.gap[k]
         row[WIDTH + nq + nu + nk + k] = out.contact_force[k]
+    n = WIDTH + nq + nu + 2 * nk
+    row[n] = state.rank[0]
+    row[n + 1] = state.rank[1]
+    mask = 0
+    for i in range(state.rank[0]):
+        if state.order[i] < MASK_BITS:
+            mask |= 1 << state.order[i]
+    row[n + 2] = mask
+    n += 3
+    nc, nb = state.hold.size, out.row_gap.size
+    for c in range(nc):
+        row[n + c] = inp.switch[c]
+        row[n + nc + c] = state.hold[c]
+    n += 2 * nc
+    for k in range(nb):
+        row[n + k] = out.row_gap[k]
+        row[n + nb + k] = out.row_force[k]
+    n += 2 * nb
+    for i in range(inp.hint.shape[0]):
+        for j in range(3):
+            row[n + 3 * i + j] = inp.hint[i, j]

@@ -1,12 +1,14 @@
-"""One evaluation of the equations of motion: free by the articulated-body method, in contact embedded."""
+"""One evaluation of the equations of motion: free by the articulated-body method, or with rows embedded."""
 
 from __future__ import annotations
 
-from hapticsim.kernels.contact import contact_row
 from hapticsim.kernels.coupling import add_handle_force
-from hapticsim.kernels.embedding import combine_rows, embedded_acceleration
-from hapticsim.kernels.foreign import forward_dynamics_at, kane_at, kinematics_at
+from hapticsim.kernels.embedding import combine_rows, constraint_forces, embedded_acceleration
+from hapticsim.kernels.foreign import forward_dynamics_at, kane_at, kinematics_at, response_factor_at
+from hapticsim.kernels.friction import SUBSTITUTIONS, apply_friction, evaluate_slips
 from hapticsim.kernels.jit import kernel
+from hapticsim.kernels.response import response_acceleration
+from hapticsim.kernels.units import evaluate_rows
 
 
 @kernel
@@ -27,17 +29,6 @@ def free_stage(plan, state, inp, ws, q, u, t, qdot, udot):
 
 
 @kernel
-def list_rows(state, ws):
-    """ws.rows = the contacts imposed; return their number."""
-    m = 0
-    for k in range(state.active.size):
-        if state.active[k] == 1:
-            ws.rows[m] = k
-            m += 1
-    return m
-
-
-@kernel
 def terms(plan, state, inp, ws, q, u, t, qdot):
     """M, h, frames and generalized forces at (q, u); ws.f becomes Q - h."""
     kane_at(plan.kane)(q, u, qdot, ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
@@ -47,13 +38,67 @@ def terms(plan, state, inp, ws, q, u, t, qdot):
 
 
 @kernel
-def contact_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
-    """qdot and udot with the m rows of ws.rows imposed; ws.phi holds their gaps.  Returns |det A_D|."""
-    terms(plan, state, inp, ws, q, u, t, qdot)
-    for i in range(m):
-        ws.phi[i] = contact_row(plan, ws.rows[i], i, ws)
+def solve_embedded(state, ws, m, udot):
+    """udot under ws.f with the m rows in ws.A embedded.  Returns |det A_D|."""
     r = state.rank[0]
     if r == m:
         return embedded_acceleration(ws.A, ws.s, r, state.order, ws.M, ws.f, ws, udot)
     combine_rows(state.combine, m, r, ws.A, ws.s, ws.B, ws.t)
     return embedded_acceleration(ws.B, ws.t, r, state.order, ws.M, ws.f, ws, udot)
+
+
+@kernel
+def response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+    """The same in O(n), by impulse responses of the rows; ws.lam their forces.  False when they depend."""
+    kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
+    generalized_forces(plan, state, inp, ws, u, t)
+    evaluate_rows(plan, state, q, u, t, m, ws)
+    forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)
+    response_factor_at(plan.response_factor)(q, ws.F)
+    return response_acceleration(
+        plan.response, ws.F, ws.A, ws.s, m, udot, ws.Q, ws.QY, ws.Wr, ws.c, udot, ws.lam
+    )
+
+
+@kernel
+def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+    """qdot and udot with the m rows of ws.rows imposed, ws.phi their gaps, and the friction of what slips.
+
+    Returns |det A_D|.
+    """
+    terms(plan, state, inp, ws, q, u, t, qdot)
+    evaluate_rows(plan, state, q, u, t, m, ws)
+    if ws.counts[1] == 0:
+        return solve_embedded(state, ws, m, udot)
+    evaluate_slips(plan, state, q, u, t, ws)
+    for c in range(ws.slip_force.size):
+        ws.slip_force[c] = 0.0
+    for i in range(m):
+        ws.lam[i] = 0.0
+    apply_friction(plan, state, m, ws)  # under given loads; what another row presses follows
+    det = solve_embedded(state, ws, m, udot)
+    for _ in range(SUBSTITUTIONS):
+        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+        if not apply_friction(plan, state, m, ws):
+            break
+        det = solve_embedded(state, ws, m, udot)
+    return det
+
+
+def evaluate_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+    """qdot and udot at (q, u), t seconds into the tick, with the m rows of ws.rows.
+
+    Returns |det A_D|.  Where ws.counts[2] is 1 and the tree is large, the O(n) route is taken: then
+    ws.counts[3] becomes 1, ws.lam holds the forces of the rows, and M, h, ws.LU and the determinant are not
+    made.
+    """
+    ws.counts[3] = 0
+    if m == 0 and ws.counts[1] == 0:
+        free_stage(plan, state, inp, ws, q, u, t, qdot, udot)
+        return 1.0
+    quick = ws.counts[2] == 1 and plan.response != 0 and 2 * m <= u.size
+    if quick and state.rank[0] == m and ws.counts[1] == 0:
+        if response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+            ws.counts[3] = 1
+            return 1.0
+    return embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m)

@@ -7,21 +7,12 @@ trouble is flags and counters.
 
 from __future__ import annotations
 
-import math
-
 from hapticsim.codes import Event, Fault
+from hapticsim.kernels.choice import OVERFLOW, record
 from hapticsim.kernels.coupling import anchor, coupler_force, handle_motion
 from hapticsim.kernels.edges import feature, is_lost
 from hapticsim.kernels.embedding import scaled_volume
-from hapticsim.kernels.events import (
-    LEAVE,
-    OVERFLOW,
-    capture,
-    choose_speeds,
-    record,
-    resolve,
-    touching,
-)
+from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
 from hapticsim.kernels.guards import (
     HIT,
@@ -32,16 +23,21 @@ from hapticsim.kernels.guards import (
     read_guards,
     row_forces,
 )
-from hapticsim.kernels.integrate import advance, is_finite, largest_gap, project
+from hapticsim.kernels.integrate import advance, is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
-from hapticsim.kernels.safety import command_hand, take_force_away, update_safety
+from hapticsim.kernels.rows import list_rows
+from hapticsim.kernels.safety import command_hand, sample_turn, seat_turn, take_force_away, update_safety
 from hapticsim.kernels.selection import KEEP_CHOICE
-from hapticsim.kernels.stage import contact_stage, free_stage, list_rows
+from hapticsim.kernels.switching import engage_by_touch, slip_or_break, switch_as_asked
 from hapticsim.kernels.torque import sample_torques
+from hapticsim.kernels.units import capture, choose_speeds, handle, resolve, settle, stage
 
 TRIALS = 14  # trial steps per crossing
-GAP_REDUNDANT = 1e-9  # [m] drift at which rows that counted as redundant are looked at again
+GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
+RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
+GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
+UNCHOSEN = 1e300  # a volume that none reaches: the speeds are chosen again
 NOT_FINITE, EVENT_NOT_FINITE, EVENT_SAFETY = int(Fault.NOT_FINITE), int(Event.NOT_FINITE), int(Event.SAFETY)
 
 
@@ -50,21 +46,25 @@ def start_piece(plan, state, inp, out, ws, t, m):
     """First stage of a piece at (ws.q0, ws.u0), put onto the m imposed rows, and the row forces there.
 
     The choice of speeds is watched here, and so are rows that were redundant and no longer are.  What
-    projection moves is of the order of rounding, so the stage is kept.  Returns True when a row pulls.
+    projection moves is of the order of rounding, so the stage is kept.  Returns True when a contact pulls, or
+    when the speeds ask for an impulse.
     """
+    det = stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
     if m == 0:
-        free_stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0])
         return False
-    det = contact_stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
-    worse = not scaled_volume(det, state.rank[0], state.order, ws.M) > KEEP_CHOICE * state.volume[0]
-    if worse or (state.rank[0] < m and largest_gap(ws, m) > GAP_REDUNDANT):
+    rank, now = state.rank[0], scaled_volume(det, state.rank[0], state.order, ws.M)
+    worse = not now > KEEP_CHOICE * state.volume[0] or now > GROWN * state.volume[0]
+    off = rank < m and (largest_gap(ws, m) > GAP_REDUNDANT or largest_rate(ws, m) > RATE_REDUNDANT)
+    risen = False
+    if worse or off:
         choose_speeds(plan, state, ws, out, m, t)
-        contact_stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
-    for i in range(m):
+        risen = rank < state.rank[0] and rank > 0  # rows that were redundant are not: speeds have to follow
+        stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+    for i in range(ws.counts[0], m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
-    pulls = row_forces(plan, state, ws, m, ws.du[0])
+    pulls = row_forces(state, ws, m, ws.du[0])
     project(plan, state, ws, m)
-    return pulls
+    return pulls or risen
 
 
 @kernel
@@ -72,6 +72,7 @@ def sample_coupler(plan, state, inp, out, ws):
     """Coupler at the start of the tick: what is published, and the command for the hand."""
     if plan.handle_frame < 0:
         return
+    sample_turn(plan, state, inp, out, ws)
     px, py, pz, _, _, _ = anchor(plan, state, inp)
     _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     fx, fy, fz = coupler_force(plan, state, inp, ws, 0.0)
@@ -83,19 +84,46 @@ def sample_coupler(plan, state, inp, out, ws):
 
 
 @kernel
-def advance_to_event(plan, state, inp, ws, t, remaining, m, watching):
+def foreseen_bend(inp, ws, guard):
+    """The next foreseen bend of a guard [1/s], 0 where none is left."""
+    for i in range(inp.hint.shape[0]):
+        if inp.hint[i, 0] == guard and ws.told[i] == 0:
+            ws.told[i] = 1
+            return inp.hint[i, 1]
+    return 0.0
+
+
+@kernel
+def note_crossing(out, guard, guess, at, remaining):
+    """Append to out.located the guard first seen to fire and its bend; ``guess`` was false position's first.
+
+    A bend is by how much the crossing misses that guess: at = guess + bend guess (remaining - guess).  Of a
+    guard that is a parabola in time it hardly depends on where in the tick the crossing is, so that it can be
+    told in advance much better than the crossing itself; where halving gave the guess, it tells the place.
+    """
+    n = out.counts[5]
+    if n < out.located.shape[0]:
+        room = guess * (remaining - guess)
+        out.located[n, 0] = guard
+        out.located[n, 1] = (at - guess) / room if room > 0.0 else 0.0
+    out.counts[5] += 1
+
+
+@kernel
+def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
     """Integrate from (ws.q0, ws.u0), with first stage and guards ws.guard0 there, to the first event or the
     end.
 
-    Returns the time advanced and the guard that fired, or -1.
+    A foreseen bend corrects the first guess.  Returns the time advanced and the guard that fired, or -1.
     """
     lo, hi, step = 0.0, remaining, remaining
-    culprit = -1
+    culprit, seen, told = -1, -1, 0.0
     for trial in range(TRIALS + 1):
+        out.counts[6] += 1
         advance(plan, state, inp, ws, t, step, m)
         if m > 0:
-            row_forces(plan, state, ws, m, ws.du[3])
-        read_guards(plan, state, ws, m, ws.guard1)
+            row_forces(state, ws, m, ws.du[3])
+        read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
         if not watching:
             return step, -1
         worst, fired = first_fired(state, ws.guard0, ws.guard1)
@@ -109,15 +137,23 @@ def advance_to_event(plan, state, inp, ws, t, remaining, m, watching):
                     near = ws.guard1[g]
                     culprit = g
             if near < HIT:
+                note_crossing(out, seen, told, step, remaining)
                 return step, culprit
             lo = step
             copy(ws.guard1, ws.guard0)
         else:
             if worst >= -HIT or trial == TRIALS:
+                if seen >= 0:
+                    note_crossing(out, seen, told, step, remaining)
                 return step, fired
             hi, culprit = step, fired
             copy(ws.guard1, ws.guard2)
         guess = crossing_time(state, ws.guard0, ws.guard2, lo, hi, m)
+        if trial == 0:
+            seen, told = culprit, guess
+            bent = guess + foreseen_bend(inp, ws, culprit) * guess * (remaining - guess)
+            if 0.0 < bent < remaining:
+                guess = bent
         middle = 0.5 * (lo + hi)
         step = middle if trial % 4 == 3 or not (lo <= guess < hi) else guess
         if trial == TRIALS - 1:
@@ -128,13 +164,37 @@ def advance_to_event(plan, state, inp, ws, t, remaining, m, watching):
 @kernel
 def leave_lost_corners(plan, state, out, ws, m):
     """Delete the rows of corners that slid past the edge of their face; return the rows left."""
-    for i in range(m):
+    for i in range(ws.counts[0], m):
         if is_lost(plan, ws.rows[i], ws.X):
             state.active[ws.rows[i]] = 0
-            state.rank[0] = 0  # and an infinite volume: the speeds are chosen again
-            state.volume[0] = math.inf
+            state.rank[0] = state.rank[1] = 0
+            state.volume[0] = UNCHOSEN
             record(out, LEAVE, ws.rows[i], 0.0, 0.0)
-    return list_rows(state, ws)
+    return list_rows(plan, state, ws)
+
+
+@kernel
+def keep(state, ws):
+    """Remember the state, to be taken back if the tick fails."""
+    copy(ws.q0, ws.good_q)
+    copy(ws.u0, ws.good_u)
+    copy(state.hold, ws.good_hold)
+
+
+@kernel
+def take_back(state, out, ws, fault):
+    """Refuse the tick: the state at its start, at rest, nothing touching, and no force."""
+    copy(ws.good_q, state.q)
+    copy(ws.good_hold, state.hold)
+    for r in range(state.u.size):
+        state.u[r] = 0.0
+    for k in range(state.active.size):
+        state.active[k] = 0
+    state.rank[0] = state.rank[1] = 0
+    state.volume[0] = UNCHOSEN
+    take_force_away(state, fault)
+    copy(state.hand_force_D, out.hand_force_D)
+    copy(state.hand_torque_D, out.hand_torque_D)
 
 
 def step(plan, state, inp, out, ws):
@@ -147,33 +207,50 @@ def step(plan, state, inp, out, ws):
     """
     out.counts[0] = 0
     out.counts[1] = 0
+    for i in range(4, 8):
+        out.counts[i] = 0
+    for i in range(ws.prepared.size):
+        ws.told[i] = 0
+        ws.prepared[i] = inp.hint[i, 2] if i < inp.hint.shape[0] else 0.0
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
+    keep(state, ws)
     mode = state.safety[0]
     hx = hy = hz = 0.0
     if plan.handle_frame >= 0 and inp.requests[0] != state.safety[2]:
         kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     update_safety(plan, state, inp, hx, hy, hz)
+    if plan.handle_frame >= 0:
+        seat_turn(plan, state, inp, ws, mode)
     sample_torques(plan, state, inp, ws)
 
-    m = list_rows(state, ws)
+    changed = state.hold.size > 0 and switch_as_asked(plan, state, inp, ws, out)
+    m = list_rows(plan, state, ws)
+    if changed or m != state.rank[1]:
+        m = settle(plan, state, inp, ws, out, 0.0)
     pulls = start_piece(plan, state, inp, out, ws, 0.0, m)
     kept = leave_lost_corners(plan, state, out, ws, m)
     if kept < m:
         m = kept
         pulls = start_piece(plan, state, inp, out, ws, 0.0, m)
     if pulls or touching(plan, state, inp, ws, 0.0):
-        m = resolve(plan, state, inp, ws, out, 0.0, False)
+        before = min(out.counts[0], out.events.shape[0])
+        m = resolve(plan, state, inp, ws, out, 0.0, 0)
+        if engage_by_touch(plan, state, inp, ws, out, before, 0.0):
+            m = settle(plan, state, inp, ws, out, 0.0)
+        start_piece(plan, state, inp, out, ws, 0.0, m)
+    if state.hold.size > 0 and slip_or_break(plan, state, ws, out, m, 0.0):
+        m = settle(plan, state, inp, ws, out, 0.0)
         start_piece(plan, state, inp, out, ws, 0.0, m)
     sample_coupler(plan, state, inp, out, ws)
     report(plan, state, out, ws, m)
 
     t, handled = 0.0, 0
     while True:
-        read_guards(plan, state, ws, m, ws.guard0)
+        read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
         remaining = plan.tick_s - t
-        taken, fired = advance_to_event(plan, state, inp, ws, t, remaining, m, handled < plan.max_events)
+        taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
         out.counts[1] += 1
         copy(ws.q1, ws.q0)
         copy(ws.u1, ws.u0)
@@ -186,17 +263,12 @@ def step(plan, state, inp, out, ws):
             record(out, OVERFLOW, -1, handled, t)
             out.counts[3] += 1
         else:
-            is_force = fired < state.active.size and state.active[fired] == 1
-            m = resolve(plan, state, inp, ws, out, t, is_force and state.rank[0] == m)
+            m = handle(plan, state, inp, ws, out, fired, t)
         start_piece(plan, state, inp, out, ws, t, m)
 
-    if not (is_finite(ws.q0) and is_finite(ws.u0) and is_finite(out.hand_force_D)):
-        for r in range(state.u.size):
-            state.u[r] = 0.0
-        for k in range(state.active.size):
-            state.active[k] = 0
-        take_force_away(state, NOT_FINITE)
-        copy(state.hand_force_D, out.hand_force_D)
+    commanded = is_finite(out.hand_force_D) and is_finite(out.hand_torque_D)
+    if not (is_finite(ws.q0) and is_finite(ws.u0) and commanded):
+        take_back(state, out, ws, NOT_FINITE)
         record(out, EVENT_NOT_FINITE, -1, 0.0, plan.tick_s)
     else:
         copy(ws.q0, state.q)

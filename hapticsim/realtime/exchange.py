@@ -15,13 +15,17 @@ from hapticsim.realtime.stats import BINS
 
 RING_ROWS = 4096  # about 4 s at 1 kHz before the recorder loses rows
 EVENT_ROWS = 1024
+FORESEEN = 64  # foreseen events, four numbers each: tick, and a row of Input.hint
+SPREAD = 2  # ticks that an event may come earlier or later than foreseen
 SCHEDULE_ROWS = 8192  # ticks ahead for which a command may wait
 
 # Device slot and schedule: position 3, velocity 3, stamp [s] (in the schedule: age), present, arm requests,
-# disarm requests, coupler stiffness, damping and force limit, stamp of the sender.
-DEVICE = 14
+# disarm requests, coupler stiffness, damping and force limit, stamp of the sender, orientation 4, angular
+# velocity 3, stiffness, damping and torque limit of its coupler.
+DEVICE = 24
 SENDER = 13
-FORCE = 8  # slot: force 3, safety, fault, tick, stamp [s], stamp of the sample it answers
+TURN, TURN_GAINS = 14, 21  # where they begin
+FORCE = 11  # slot: force 3, safety, fault, tick, stamp [s], stamp of the sample it answers, torque 3
 
 
 class Exchange(Block):
@@ -49,6 +53,10 @@ class Exchange(Block):
     sample: Vector  # (DEVICE,) scratch
     state_count: IntVector  # (1,) int, state slot: the packed state after the newest tick (loop)
     state_slot: Vector  # (state_size,)
+    foreseen_count: IntVector  # (1,) int, slot of what is foreseen (ahead)
+    foreseen_slot: Vector  # (4 FORESEEN,)
+    foreseen: Vector  # (4 FORESEEN,) scratch of the loop: the newest copy
+    switch: IntVector  # (nc,) int, as in Input: what was asked of the constraints (any thread)
 
 
 @njit(nogil=True)
@@ -64,8 +72,12 @@ def adopt(source, target):
     for i in range(target.combine.shape[0]):
         for j in range(target.combine.shape[1]):
             target.combine[i, j] = source.combine[i, j]
-    target.rank[0] = source.rank[0]
+    target.rank[0], target.rank[1] = source.rank[0], source.rank[1]
     target.volume[0] = source.volume[0]
+    for c in range(target.hold.size):
+        target.hold[c] = source.hold[c]
+    for k in range(target.offset.size):
+        target.offset[k] = source.offset[k]
 
 
 @njit(nogil=True)
@@ -92,6 +104,34 @@ def sample_input(state, inp, io, now):
     inp.requests[1] = int(io.sample[9])
     for j in range(3):
         inp.coupler[j] = io.sample[10 + j]
+        inp.turn_coupler[j] = io.sample[TURN_GAINS + j]
+    for j in range(7):
+        inp.turn[j] = io.sample[TURN + j]
+    for c in range(inp.switch.size):
+        inp.switch[c] = load_acquire(io.switch, c)
+
+
+@njit(nogil=True)
+def take_hints(foreseen, tick, hint):
+    """Write to hint (nh, 3) what is foreseen for a tick, then for its neighbours, which it may meet."""
+    count = 0
+    for apart in range(SPREAD + 1):
+        for i in range(foreseen.size // 4):
+            if foreseen[4 * i] >= 0.0 and abs(foreseen[4 * i] - tick) == apart and count < hint.shape[0]:
+                for j in range(3):
+                    hint[count, j] = foreseen[4 * i + 1 + j]
+                count += 1
+    for i in range(count, hint.shape[0]):
+        hint[i, 0] = -1.0
+        hint[i, 1] = hint[i, 2] = 0.0
+
+
+@njit(nogil=True)
+def sample_hints(state, inp, io):
+    """Tell the tick what is foreseen for it."""
+    if inp.hint.shape[0] > 0:
+        read_slot(io.foreseen_count, io.foreseen_slot, io.foreseen)
+        take_hints(io.foreseen, state.tick[0], inp.hint)
 
 
 @njit(nogil=True)
@@ -102,6 +142,7 @@ def write_force(state, out, io, tick, now):
     fence()
     for i in range(3):
         slot[i] = out.hand_force_D[i]
+        slot[8 + i] = out.hand_torque_D[i]
     slot[3] = state.safety[0]
     slot[4] = state.safety[1]
     slot[5] = tick
@@ -176,4 +217,8 @@ def allocate_exchange(period_ns: int, early_ns: int, scheduled: bool, columns: i
         sample=np.zeros(DEVICE),
         state_count=np.zeros(1, np.int64),
         state_slot=np.zeros(state_size(state)),
+        foreseen_count=np.zeros(1, np.int64),
+        foreseen_slot=np.full(4 * FORESEEN, -1.0),
+        foreseen=np.full(4 * FORESEEN, -1.0),
+        switch=np.zeros(state.hold.size, np.int64),
     )

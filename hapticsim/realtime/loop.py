@@ -20,7 +20,7 @@ from hapticsim.assembly import Assembly
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
-from hapticsim.kernels.row import row_columns
+from hapticsim.realtime.ahead import Ahead
 from hapticsim.realtime.atomics import load_acquire, store_release
 from hapticsim.realtime.clock import lock_memory, now_ns, request_priority, sleep_until
 from hapticsim.realtime.exchange import (
@@ -29,9 +29,12 @@ from hapticsim.realtime.exchange import (
     FORCE,
     RING_ROWS,
     SENDER,
+    TURN,
+    TURN_GAINS,
     Exchange,
     adopt,
     allocate_exchange,
+    sample_hints,
     sample_input,
     schedule_command,
     write_events,
@@ -44,6 +47,7 @@ from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
 EARLY_NS = 60_000  # wake this long before the deadline and spin
+UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
 def _loop(step, plan, state, inp, out, ws, pending, io):
@@ -64,6 +68,7 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
             adopt(pending, state)
             store_release(io.control, 2, 2)
         sample_input(state, inp, io, now)
+        sample_hints(state, inp, io)
         tick = state.tick[0]
         take(plan, state, inp, out, ws)
         write_force(state, out, io, tick, now)
@@ -109,14 +114,15 @@ class RealTimeLoop:
         self.state = assembly.new_state()
         self._input, self._output = assembly.new_input(), assembly.new_output()
         self._workspace, self._pending = assembly.new_workspace(), self.state.copy()
-        eq = assembly.equations
-        self.columns = row_columns(eq.nq, eq.nu, assembly.contact_names)
+        self.columns = assembly.columns
         width = len(self.columns)
         period = round(1e9 / assembly.scene.rate_Hz)
         self._io = allocate_exchange(period, min(EARLY_NS, period // 4), scheduled, width, self.state)
         self._step = step_address(progress)
         self._kernel = compile_cached(_loop, LOOP, progress)
         self._thread: threading.Thread | None = None
+        looks = assembly.hints > 0 and not scheduled
+        self._ahead = Ahead(assembly, self._io, self._step, progress) if looks else None
         self._rows = np.zeros((RING_ROWS, width))
         self._events = np.zeros((EVENT_ROWS, 5))
         self._device = np.zeros(DEVICE)
@@ -152,12 +158,16 @@ class RealTimeLoop:
         self._thread.start()
         ready.wait(5.0)
         self.scheduling = f"{self.scheduling}, {locked}" if realtime_priority else self.scheduling
+        if self._ahead:
+            self._ahead.start(realtime_priority)
 
     def stop(self) -> None:
         """Stop after the present tick."""
         self._io.control[0] = 1
         if self._thread is not None:
             self._thread.join(2.0)
+        if self._ahead:
+            self._ahead.join(2.0)
 
     @property
     def running(self) -> bool:
@@ -174,17 +184,32 @@ class RealTimeLoop:
         arms: int,
         disarms: int,
         sender: float,
+        quaternion: Any = UPRIGHT,
+        angular_velocity: Any = STILL,
     ) -> None:
-        """Newest device sample: (3,) [m], (3,) [m/s] in device axes, and when it was taken."""
+        """Newest device sample: (3,) [m], (3,) [m/s] in device axes, and when it was taken.
+
+        quaternion (4,) w, x, y, z of the device's handle, angular_velocity (3,) [rad/s]; device axes.
+        """
         d = self._device
         d[0:3], d[3:6] = position, velocity
+        d[TURN : TURN + 4], d[TURN + 4 : TURN + 7] = quaternion, angular_velocity
         d[6], d[7], d[8], d[9], d[SENDER] = 1e-9 * stamp_ns, float(present), arms, disarms, sender
         write_slot(self._io.device_count, self._io.device_slot, d)
 
-    def write_gains(self, gains: np.ndarray) -> None:
-        """(3,) coupler stiffness [N/m], damping [N s/m], force limit on the hand [N]."""
+    def write_gains(self, gains: np.ndarray, turning: Any = STILL) -> None:
+        """(3,) coupler stiffness [N/m], damping [N s/m], force limit on the hand [N]; and of the rotation.
+
+        turning (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m].
+        """
         self._device[10:13] = gains
+        self._device[TURN_GAINS : TURN_GAINS + 3] = turning
         write_slot(self._io.device_count, self._io.device_slot, self._device)
+
+    def switch(self, constraint: int, held: bool) -> None:
+        """Ask a constraint, by its number, to hold or to let go at the next tick."""
+        asked = int(_load(self._io.switch, constraint))
+        _store(self._io.switch, constraint, 2 * (asked // 2 + 1) + int(held))
 
     def schedule(self, tick: int, values: np.ndarray) -> None:
         """Command (DEVICE,) for a tick to come."""
@@ -210,10 +235,16 @@ class RealTimeLoop:
         read_slot(self._io.force_count, self._io.force_slot, f)
         return f[:3], Safety(int(f[3])), Fault(int(f[4])), int(f[5]), float(f[6]), float(f[7])
 
+    @property
+    def torque(self) -> np.ndarray:
+        """(3,) [N m] on the hand: what goes with the force read last."""
+        return self._force[8:11]
+
     def read_state(self) -> np.ndarray:
         """Packed state (kernels/pack.py) after the newest tick; a copy."""
         row = np.empty(self._io.state_slot.size)
-        read_slot(self._io.state_count, self._io.state_slot, row)
+        while read_slot(self._io.state_count, self._io.state_slot, row) < 0:  # the loop is writing: a moment
+            time.sleep(1e-5)
         return row
 
     def drain(self) -> np.ndarray:
@@ -236,6 +267,7 @@ class RealTimeLoop:
             "rows_lost": int(io.ring_places[2]),
             "starved": int(io.control[3]),
             "scheduling": self.scheduling,
+            "looks_ahead": self._ahead.looks if self._ahead else 0,
         }
 
     def reset_statistics(self) -> None:

@@ -22,16 +22,19 @@ from hapticsim.kernels.entry import STEP, compile_cached, step_address, step_at
 from hapticsim.kernels.pack import unpack_state
 from hapticsim.kernels.row import PLACE
 
-COMMAND = 13  # position 3, velocity 3, age, present, arm, disarm requests, coupler 3
+COMMAND = 23  # position 3, velocity 3, age, present, arm, disarm requests, coupler 3, orientation 4, angular
+# velocity 3, coupler of the rotation 3
+LINEAR = 13  # of these before the orientation
 FIRST, LAST = PLACE["device_x_m"], PLACE["force_limit_N"] + 1
+FIRST_TURN, LAST_TURN = PLACE["device_qw"], PLACE["torque_limit_Nm"] + 1
 PATH_POINTS = 60
 
-assert LAST - FIRST == COMMAND  # a command is a stretch of a row
+assert LAST - FIRST == LINEAR and LAST_TURN - FIRST_TURN == COMMAND - LINEAR  # two stretches of a row
 
 
 def command_of(row: np.ndarray) -> np.ndarray:
-    """(13,) the command inside a tick's row."""
-    return row[..., FIRST:LAST]
+    """(COMMAND,) the command inside a tick's row."""
+    return np.concatenate([row[..., FIRST:LAST], row[..., FIRST_TURN:LAST_TURN]], axis=-1)
 
 
 def _rerun(step, plan, state, inp, out, ws, commands, stride, path):
@@ -44,6 +47,9 @@ def _rerun(step, plan, state, inp, out, ws, commands, stride, path):
             inp.requests[j] = int(commands[n, 8 + j])
         for j in range(3):
             inp.coupler[j] = commands[n, 10 + j]
+            inp.turn_coupler[j] = commands[n, 20 + j]
+        for j in range(7):
+            inp.turn[j] = commands[n, 13 + j]
         take(plan, state, inp, out, ws)
         if n % stride == 0:
             for j in range(3):
@@ -89,7 +95,7 @@ class Predictor:
         self.newest = -1  # tick of the newest command
 
     def remember(self, tick: int, command: np.ndarray) -> None:
-        """Keep the command (13,) that was given at a tick."""
+        """Keep the command (COMMAND,) that was given at a tick."""
         i = tick % len(self._ticks)
         self._commands[i], self._ticks[i] = command, tick
         self.newest = max(self.newest, tick)
@@ -106,11 +112,12 @@ class Predictor:
         return self._take(tick, packed, self._commands[places])
 
     def hold(self, tick: int, packed: np.ndarray, command: np.ndarray, ticks: int) -> Prediction:
-        """From the packed state at the start of ``tick``, hold one command (13,) for some ticks."""
+        """From the packed state at the start of ``tick``, hold one command (COMMAND,) for some ticks."""
         return self._take(tick, packed, np.tile(command, (ticks, 1)))
 
     def _take(self, tick: int, packed: np.ndarray, commands: np.ndarray) -> Prediction:
         unpack_state(packed, self.state)
+        self._input.switch[:] = self.state.switched  # what was asked is done: nothing is switched on the way
         n = len(commands)
         stride = max(1, -(-n // PATH_POINTS))
         points = -(-n // stride)

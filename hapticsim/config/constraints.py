@@ -1,0 +1,191 @@
+"""The ``constraints:`` section: names are resolved to bodies, joints and shapes, kinds to rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hapticsim.config.constraint_schema import (
+    AnyConstraint,
+    CircleGuide,
+    ConstraintEntry,
+    DistanceConstraint,
+    GearConstraint,
+    HingeConstraint,
+    LineGuide,
+    LockConstraint,
+    MotionConstraint,
+    PlaneGuide,
+    PointConstraint,
+    RollingConstraint,
+    WeldConstraint,
+    WheelConstraint,
+)
+from hapticsim.config.robot import Refuse, motion_unit, placement
+from hapticsim.errors import listed, nearest
+from hapticsim.model import constraints as rows
+from hapticsim.model.constraints import Constraint, Friction, Row
+from hapticsim.model.scene import ContactPair
+from hapticsim.model.tree import WORLD, Model
+
+Place = tuple[str | int, ...]
+
+
+def build_constraints(
+    entries: list[AnyConstraint],
+    model: Model,
+    contacts: tuple[ContactPair, ...],
+    own: tuple[Constraint, ...],
+    refuse: Refuse,
+) -> tuple[Constraint, ...]:
+    """Return the mechanism's own constraints, then those of the file, in its order."""
+    made = list(own)
+    for index, entry in enumerate(entries):
+        place: Place = ("constraints", index)
+        if entry.name in {c.name for c in made}:
+            raise refuse((*place, "name"), f"= {entry.name!r} is taken: constraint names must be unique.")
+        found = _rows(entry, model, place, refuse)
+        made.append(
+            Constraint(
+                entry.name,
+                found,
+                entry.held,
+                _friction(entry, len(found), [c.name for c in made], place, refuse),
+                _touch(entry, contacts, place, refuse),
+            )
+        )
+    return tuple(made)
+
+
+def _rows(entry: AnyConstraint, model: Model, place: Place, refuse: Refuse) -> tuple[Row, ...]:
+    match entry:
+        case GearConstraint():
+            for name in entry.factors:
+                _joint(name, model, (*place, "factors", name), refuse)
+            if len(entry.factors) < 2:
+                raise refuse((*place, "factors"), "couples fewer than two joints: name two or more.")
+            made = rows.joint_rows(tuple(entry.factors.items()), entry.offset or 0.0)
+            return made if entry.offset is not None else tuple(_latched(row) for row in made)
+        case LockConstraint():
+            for i, name in enumerate(entry.joints):
+                _joint(name, model, (*place, "joints", i), refuse)
+            return rows.lock_rows(tuple(entry.joints))
+        case MotionConstraint():
+            _joint(entry.joint, model, (*place, "joint"), refuse)
+            made = rows.motion_rows(
+                entry.joint,
+                entry.offset or 0.0,
+                entry.speed_per_s,
+                entry.amplitude,
+                entry.angular_frequency_rad_per_s,
+                entry.phase_rad,
+            )
+            return made if entry.offset is not None else tuple(_latched(row) for row in made)
+    a, b = _bodies(entry.bodies, model, (*place, "bodies"), refuse)
+
+    def vector(key: str) -> np.ndarray:
+        return np.array(getattr(entry, key), dtype=float)
+
+    def direction(key: str) -> np.ndarray:
+        value = vector(key)
+        if float(np.linalg.norm(value)) < 1e-9:
+            raise refuse((*place, key), f"= {value.tolist()} has length zero: give it a direction.")
+        return value
+
+    match entry:
+        case HingeConstraint():
+            return rows.hinge_rows(
+                a, vector("point_a_m"), direction("axis_a"), b, vector("point_b_m"), direction("axis_b")
+            )
+        case DistanceConstraint():
+            return rows.distance_rows(a, vector("point_a_m"), b, vector("point_b_m"), entry.distance_m)
+        case PlaneGuide():
+            return rows.plane_rows(a, vector("point_a_m"), b, vector("point_b_m"), direction("normal_b"))
+        case LineGuide():
+            return rows.line_rows(a, vector("point_a_m"), b, vector("point_b_m"), direction("direction_b"))
+        case CircleGuide():
+            return rows.circle_rows(
+                a, vector("point_a_m"), b, vector("point_b_m"), direction("normal_b"), entry.radius_m
+            )
+        case WeldConstraint():
+            return rows.weld_rows(a, placement(entry.origin_a), b, placement(entry.origin_b))
+        case RollingConstraint():
+            along = None if entry.along_b is None else direction("along_b")
+            return rows.rolling_rows(a, vector("centre_a_m"), entry.radius_m, b, direction("normal_b"), along)
+        case WheelConstraint():
+            return rows.skate_rows(a, vector("point_a_m"), direction("side_a"), b)
+        case PointConstraint():
+            return rows.point_rows(a, vector("point_a_m"), b, vector("point_b_m"))
+
+
+def _latched(row: Row) -> Row:
+    """The row, holding the displacement it finds when it is switched on."""
+    return Row(row.kind, joints=row.joints, drive=row.drive, latch=True)
+
+
+def _joint(name: str, model: Model, place: Place, refuse: Refuse) -> None:
+    names = [j.name for j in model.moving_joints if motion_unit(j)]
+    if name not in names:
+        raise refuse(
+            place,
+            f"= {name!r} is not a joint with one coordinate{nearest(name, names)}: they are {listed(names)}.",
+        )
+
+
+def _bodies(names: list[str], model: Model, place: Place, refuse: Refuse) -> tuple[str, str]:
+    carriers = (WORLD, *model.body_names)
+    for i, name in enumerate(names):
+        if name not in carriers:
+            raise refuse(
+                (*place, i),
+                f"= {name!r} is not a body{nearest(name, carriers)}: the bodies are {listed(carriers)}.",
+            )
+    a, b = names
+    if a == b:
+        raise refuse(place, f"= [{a}, {b}] names one body twice: name two that can move against each other.")
+    return a, b
+
+
+def _friction(
+    entry: ConstraintEntry, rows_taken: int, before: list[str], place: Place, refuse: Refuse
+) -> Friction | None:
+    if entry.break_N is not None and entry.friction is not None:
+        raise refuse((*place, "break_N"), "is there beside friction: give one of the two.")
+    key = "friction" if entry.friction is not None else "break_N"
+    if (entry.friction is not None or entry.break_N is not None) and rows_taken != 1:
+        raise refuse(
+            (*place, key), f"needs a constraint of one row, this one has {rows_taken}: leave it out."
+        )
+    if entry.break_N is not None:
+        return Friction(1.0, 0.0, entry.break_N)
+    friction = entry.friction
+    if friction is None:
+        return None
+    if (friction.normal_N is None) == (friction.normal is None):
+        raise refuse((*place, "friction"), "needs either normal_N or normal: give one of the two.")
+    if friction.kinetic > friction.static:
+        raise refuse(
+            (*place, "friction", "kinetic"),
+            f"= {friction.kinetic:g} is above static = {friction.static:g}: it must be at most that.",
+        )
+    if friction.normal is not None and friction.normal not in before:
+        raise refuse(
+            (*place, "friction", "normal"),
+            f"= {friction.normal!r} is not a constraint above this one{nearest(friction.normal, before)}: "
+            f"{'they are ' + listed(before) if before else 'there are none'}.",
+        )
+    return Friction(friction.static, friction.kinetic, friction.normal_N or 0.0, friction.normal)
+
+
+def _touch(
+    entry: ConstraintEntry, contacts: tuple[ContactPair, ...], place: Place, refuse: Refuse
+) -> tuple[str, str] | None:
+    if entry.engage_on_touch is None:
+        return None
+    wanted = set(entry.engage_on_touch)
+    for pair in contacts:
+        if wanted == {pair.a, pair.b}:
+            return pair.a, pair.b
+    raise refuse(
+        (*place, "engage_on_touch"),
+        f"= {entry.engage_on_touch} is not among the contacts: list the two shapes under contacts.",
+    )

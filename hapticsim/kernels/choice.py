@@ -1,0 +1,88 @@
+"""The choice of independent speeds for the rows imposed, and the record of what happens in a tick."""
+
+from __future__ import annotations
+
+from hapticsim.codes import Event
+from hapticsim.kernels.diagnosis import null_vectors
+from hapticsim.kernels.embedding import factor_dependent, scaled_volume
+from hapticsim.kernels.jit import kernel
+from hapticsim.kernels.prepared import adopt_prepared
+from hapticsim.kernels.selection import select_speeds
+
+SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
+
+
+@kernel
+def record(out, kind, contact, value, t):
+    """Append an event; when the list is full it is only counted, but OVERFLOW always has the last place."""
+    n = out.counts[0]
+    last = out.events.shape[0] - 1
+    if n <= last or kind == OVERFLOW:
+        n = min(n, last)
+        out.events[n, 0] = kind
+        out.events[n, 1] = contact
+        out.events[n, 2] = value
+        out.events[n, 3] = t
+    out.counts[0] += 1
+
+
+@kernel
+def report_choice(state, ws, out, before, condition, freed, t):
+    """Append to out.choices what was chosen, and the ``freed`` directions that a drop of rank set free."""
+    n = out.counts[4]
+    if n < out.choices.shape[0]:
+        row = out.choices[n]
+        row[0] = t
+        row[1] = before
+        row[2] = state.rank[0]
+        row[3] = state.rank[1]
+        row[4] = condition
+        for r in range(state.order.size):
+            row[5 + r] = state.order[r]
+            row[5 + state.order.size + r] = ws.N[0, r] if freed > 0 else 0.0
+            row[5 + 2 * state.order.size + r] = ws.N[1, r] if freed > 1 else 0.0
+        out.counts[4] += 1
+
+
+def choose_independent(state, ws, out, m, t):
+    """Choose independent speeds for the m rows in ws.A; a changed choice is recorded."""
+    before, missing = state.rank[0], state.rank[1] - state.rank[0]
+    state.rank[1] = m
+    if m == 0:
+        state.rank[0] = 0
+        if missing > 0:
+            record(out, RANK, -1, 0.0, t)
+        return 0
+    rank, condition, changed = m, 0.0, False
+    if ws.prepared.size > 0:
+        condition, changed = adopt_prepared(state, ws, m, before)
+    if condition > 0.0:
+        out.counts[7] += 1
+    else:
+        rank, condition, changed = select_speeds(
+            ws.A, m, ws.M, before, state.order, state.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
+        )
+    state.rank[0] = rank
+    if rank == m:
+        det = factor_dependent(ws.A, rank, state.order, ws.LU, ws.pivots)
+    else:
+        for i in range(rank):
+            for j in range(ws.u0.size):
+                total = 0.0
+                for k in range(m):
+                    total += state.combine[k, i] * ws.A[k, j]
+                ws.B[i, j] = total
+        det = factor_dependent(ws.B, rank, state.order, ws.LU, ws.pivots)
+    state.volume[0] = scaled_volume(det, rank, state.order, ws.M)
+    if changed:
+        out.counts[2] += 1
+        record(out, SELECT, -1, condition, t)
+    if m - rank != missing:
+        record(out, RANK, -1, rank, t)
+    freed = 0
+    if m - rank > missing:
+        freed = null_vectors(
+            ws.A, m, ws.M, ws.U, ws.sigma, rank, ws.u0, m - rank - missing, ws.R, ws.norms, ws.N
+        )
+    report_choice(state, ws, out, before, condition, freed, t)
+    return rank

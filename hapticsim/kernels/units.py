@@ -1,0 +1,78 @@
+"""The large parts of a tick, each compiled once and called by address.
+
+numba optimizes a function again inside each of its callers, so that the compile time of a deep tick grows
+with the product of depth and size.  What stands here is compiled alone and called through the addresses in
+the plan, at a few nanoseconds a call.
+"""
+
+from __future__ import annotations
+
+from numba import f8, int64
+
+from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.foreign import callable_at
+from hapticsim.kernels.jit import inlined
+
+_vec = f8[::1]
+_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE = (
+    block._type for block in (Plan, State, Input, Output, Workspace)
+)
+
+STAGE = f8(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec, _vec, int64)
+CHANGE = int64(_PLAN, _STATE, _INPUT, _WORKSPACE, _OUTPUT, f8, int64)
+
+ROWS = int64(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, int64)
+CHOICE = int64(_STATE, _WORKSPACE, _OUTPUT, int64, f8)
+
+_rows_at = callable_at(ROWS)
+_choice_at = callable_at(CHOICE)
+_stage_at = callable_at(STAGE)
+_change_at = callable_at(CHANGE)
+
+
+@inlined
+def evaluate_rows(plan, state, q, u, t, m, ws):
+    """The m rows of ws.rows at the frames in ws: ``rows.write_rows``."""
+    _rows_at(plan.rows)(plan, state, ws, q, u, t, m)
+
+
+@inlined
+def choose_speeds(plan, state, ws, out, m, t):
+    """Choose independent speeds for the m rows in ws.A: ``choice.choose_independent``."""
+    _choice_at(plan.choose)(state, ws, out, m, t)
+
+
+@inlined
+def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+    """qdot and udot at (q, u) with m rows: ``stage.evaluate_stage``."""
+    return _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
+
+
+@inlined
+def resolve(plan, state, inp, ws, out, t, leaving):
+    """Decide which contacts are imposed: ``events.resolve_contacts``.  Returns the number of rows."""
+    return _change_at(plan.resolve)(plan, state, inp, ws, out, t, leaving)
+
+
+@inlined
+def capture(plan, state, inp, ws, out, t):
+    """End a chatter: ``events.capture_contacts``.  Returns the number of rows."""
+    return _change_at(plan.capture)(plan, state, inp, ws, out, t, 0)
+
+
+@inlined
+def settle(plan, state, inp, ws, out, t):
+    """Impulse, contacts and friction after a change: ``switching.settle_constraints``.  Returns the rows."""
+    return _change_at(plan.settle)(plan, state, inp, ws, out, t, 0)
+
+
+@inlined
+def engage(plan, state, inp, ws, out, c, t):
+    """Impose constraint c: ``switching.engage_constraint``.  Returns 1 where that was possible."""
+    return _change_at(plan.engage)(plan, state, inp, ws, out, t, c)
+
+
+@inlined
+def handle(plan, state, inp, ws, out, fired, t):
+    """Do what a guard asks for: ``handling.handle_event``.  Returns the number of rows."""
+    return _change_at(plan.handle)(plan, state, inp, ws, out, t, fired)

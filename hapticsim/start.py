@@ -1,0 +1,101 @@
+"""Whether a scene can start as it is written, and the nearest start at which its loops are closed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from hapticsim.assembly import Assembly, assemble
+from hapticsim.errors import ConfigError
+from hapticsim.kernels.entry import locate_kernel
+from hapticsim.model.scene import Scene
+
+DEPTH_m = 1e-3  # what rounding and small mistakes may leave; the first tick closes it
+GAP = 1e-4  # [m] or [rad] that a constraint may be open; the first ticks close it
+CLOSED = 1e-12  # [m] or [rad]
+STEPS = 50
+LONGEST = 0.3  # largest change of a coordinate in a step [m] or [rad]
+
+
+def assemble_start(scene: Scene, progress: Callable[[str], None] | None = None) -> Assembly:
+    """Assemble a scene and see that it can start; close its loops first where it asks for that.
+
+    Raises
+    ------
+    ConfigError : which shape is how deep in which, or which constraint is open by how much.
+    """
+    assembly = assemble(scene, progress)
+    if scene.close_loops and any(c.held for c in scene.constraints):
+        assembly = replace(assembly, scene=replace(scene, q0=closed(assembly, scene.q0, progress)))
+    check_start(assembly, progress)
+    return assembly
+
+
+def check_start(assembly: Assembly, progress: Callable[[str], None] | None = None) -> None:
+    """Refuse a scene whose contacts are penetrated, or whose constraints are open, before anything moved.
+
+    Raises
+    ------
+    ConfigError : as above.
+    """
+    out = assembly.new_output()
+    locate_kernel(progress)(
+        assembly.plan, assembly.new_state(), assembly.new_input(), out, assembly.new_workspace()
+    )
+    path = assembly.scene.path
+    if out.gap.size and out.gap.min() < -DEPTH_m:
+        k = int(np.argmin(out.gap))
+        c = assembly.candidates[k]
+        raise ConfigError(
+            path,
+            "initial",
+            f"puts {c.a!r} {-out.gap[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
+            f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
+        )
+    if out.row_gap.size and np.abs(out.row_gap).max() > GAP:
+        k = int(np.argmax(np.abs(out.row_gap)))
+        raise ConfigError(
+            path,
+            "initial",
+            f"leaves the constraint {assembly.row_names[k]!r} open by {abs(out.row_gap[k]):.3g} (m or rad): "
+            f"start with at most {GAP:g}, or write 'close_loops: true' to start at the nearest place "
+            "where it is closed.",
+        )
+
+
+def closed(assembly: Assembly, q: np.ndarray, progress: Callable[[str], None] | None = None) -> np.ndarray:
+    """Return the coordinates (nq,) near q at which the constraints that hold at the start have no gap.
+
+    Gauss-Newton steps, least in the metric of the mass matrix, on the constraint manifold.
+
+    Raises
+    ------
+    ConfigError : they cannot all be closed from there; by how much the worst stays open.
+    """
+    locate, equations = locate_kernel(progress), assembly.equations
+    state, out, ws = assembly.new_state(), assembly.new_output(), assembly.new_workspace()
+    state.q[:] = q
+    for _ in range(STEPS):
+        locate(assembly.plan, state, assembly.new_input(), out, ws)
+        m = int(ws.counts[0])
+        A, phi = ws.A[:m], ws.phi[:m]
+        if np.abs(phi).max(initial=0.0) <= CLOSED:
+            return state.q.copy()
+        root = np.linalg.cholesky(equations.mass_matrix(state.q))
+        scaled = np.linalg.solve(root, A.T)  # A L^-T, transposed
+        step = -np.linalg.solve(root.T, np.linalg.pinv(scaled.T, rcond=1e-9) @ phi)
+        step *= min(1.0, LONGEST / max(np.abs(step).max(), 1e-300))
+        moved = np.empty_like(state.q)
+        equations.kernels.displace(state.q, step, moved)
+        state.q[:] = moved
+    if np.abs(phi).max() <= 1e3 * CLOSED:
+        return state.q.copy()
+    k = int(ws.rows[int(np.argmax(np.abs(phi)))]) - len(assembly.candidates)
+    raise ConfigError(
+        assembly.scene.path,
+        "close_loops",
+        f"found no place near the start where all constraints are closed ({assembly.row_names[k]!r} stays "
+        f"open by {np.abs(phi).max():.3g}): start nearer to one, or correct the constraint.",
+    )
