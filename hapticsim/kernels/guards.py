@@ -57,8 +57,8 @@ def row_forces(state, ws, m, udot):
 def read_guards(plan, state, q, u, t, ws, m, guards):
     """Write the guards at the frames and row forces in ws, those of (q, u), t seconds into the tick.
 
-    The forces of the end of a piece are those of the last Runge-Kutta stage, which stands there up to third
-    order: good enough to say that a force turns tensile, and the next piece starts with the exact ones.
+    After a full piece the forces are those of the last Runge-Kutta stage, which stands there up to third
+    order: good enough to say that one crosses zero; where it does is found with exact ones.
     """
     nk = state.active.size
     for k in range(nk):

@@ -122,6 +122,8 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         out.counts[6] += 1
         advance(plan, state, inp, ws, t, step, m)
         if m > 0:
+            if trial > 0:  # the last Runge-Kutta stage is good enough to see a crossing, not to place it
+                stage(plan, state, inp, ws, ws.q1, ws.u1, t + step, ws.dq[3], ws.du[3], m)
             row_forces(state, ws, m, ws.du[3])
         read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
         if not watching:
