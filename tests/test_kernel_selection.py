@@ -234,7 +234,7 @@ def test_a_speed_that_a_row_does_not_see_is_never_dependent():
 
 def test_the_rank_has_hysteresis():
     """Between the two thresholds a row that counted goes on counting and one that did not is not taken on."""
-    A = np.array([[1.0, 0.0, 0.0], [1.0, 3e-8, 0.0]])
+    A = np.array([[1.0, 0.0, 0.0], [1.0, 3e-6, 0.0]])
     assert Choice(A, np.eye(3), rank_before=1).rank == 1
     assert Choice(A, np.eye(3), rank_before=2).rank == 2
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.embedding import dependent_speeds
 from hapticsim.kernels.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.jit import kernel
-from hapticsim.kernels.linear import lu_solve
+from hapticsim.kernels.linear import ldl_solve, lu_solve
 from hapticsim.kernels.rows import rate_of
 from hapticsim.kernels.units import stage
 
@@ -55,40 +54,58 @@ def largest_rate(ws, m):
 
 
 @kernel
-def project(plan, state, ws, m):
-    """Put (ws.q0, ws.u0) onto the m rows evaluated there, by moving the dependent coordinates and speeds
-    only.
+def find_change(state, ws, m, missing):
+    """Write to ws.us the least change of speeds, in kinetic energy, that brings the m rows what is missing.
 
-    One Newton step in q (what is removed is the error of one Runge-Kutta step, so one is enough) and the
-    exact dependent speeds.  Expects ws.phi and the factor of A_D in ws.LU, as stage leaves them.
+    K change_I = -E' e, change_D = e + D change_I, with e the change of the dependent speeds alone; D, E and
+    the factors of K and A_D are those that embedded_acceleration left.
     """
-    r, order = state.rank[0], state.order
-    if largest_gap(ws, m) > 0.0:
-        for i in range(r):
-            if r == m:
-                ws.g[i] = -ws.phi[i]
-            else:
-                total = 0.0
-                for k in range(m):
-                    total += state.combine[k, i] * ws.phi[k]
-                ws.g[i] = -total
-        lu_solve(ws.LU, r, ws.pivots, ws.g)
-        for i in range(ws.us.size):
-            ws.us[i] = 0.0
-        for i in range(r):
-            ws.us[order[i]] = ws.g[i]
-        displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
-        for i in range(ws.q0.size):
-            ws.q0[i] = ws.qs[i]
+    r, order, change = state.rank[0], state.order, ws.us
+    p = change.size - r
     for i in range(r):
         if r == m:
-            ws.g[i] = ws.b[i]
+            ws.g[i] = missing[i]
         else:
             total = 0.0
             for k in range(m):
-                total += state.combine[k, i] * ws.b[k]
+                total += state.combine[k, i] * missing[k]
             ws.g[i] = total
-    dependent_speeds(ws.A if r == m else ws.B, r, order, ws, ws.u0, ws.g)
+    lu_solve(ws.LU, r, ws.pivots, ws.g)
+    for j in range(p):
+        total = 0.0
+        for i in range(r):
+            total -= ws.E[i, j] * ws.g[i]
+        ws.y[j] = total
+    ldl_solve(ws.K, p, ws.y)
+    for j in range(p):
+        change[order[r + j]] = ws.y[j]
+    for i in range(r):
+        total = ws.g[i]
+        for j in range(p):
+            total += ws.D[i, j] * ws.y[j]
+        change[order[i]] = total
+
+
+@kernel
+def project(plan, state, ws, m):
+    """Put (ws.q0, ws.u0) onto the m rows evaluated there, by the least changes in kinetic energy.
+
+    One Newton step in q (what is removed is the error of one Runge-Kutta step, so one is enough) and one in
+    u: energy changes by the square of what is removed, which counts where rows are nearly dependent and
+    answer rounding with much.  Expects ws.phi and what embedded_acceleration left, as stage leaves them.
+    """
+    if largest_gap(ws, m) > 0.0:
+        for i in range(m):
+            ws.t[i] = -ws.phi[i]
+        find_change(state, ws, m, ws.t)
+        displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
+        for i in range(ws.q0.size):
+            ws.q0[i] = ws.qs[i]
+    for i in range(m):
+        ws.t[i] = -rate_of(ws.A, i, ws.u0, ws.b)
+    find_change(state, ws, m, ws.t)
+    for i in range(ws.u0.size):
+        ws.u0[i] += ws.us[i]
 
 
 @kernel

@@ -12,7 +12,7 @@ import math
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_solve
 
-DEPENDENT = 1e-14  # share of its own square that is left of a row which depends on others
+DEPENDENT = 1e-14  # of the largest square A M^-1 A' of a row: what is left of one that depends on others
 CLASH = 1e-9  # [m/s] or [1/s] a redundant row asks for another rate than the others give
 
 
@@ -22,14 +22,18 @@ def orthonormal_constraints(m, nu, ws):
 
     Returns the number of independent rows, and the largest rate by which a dependent one contradicts them.
     """
-    n, clash = 0, 0.0
+    n, clash, largest = 0, 0.0, 0.0
+    for i in range(m):
+        Y = ws.Y[i]
+        for r in range(nu):
+            Y[r] = ws.A[i, r]
+        ldl_solve(ws.L, nu, Y)
+        largest = max(largest, _dot(ws.A[i], Y, nu))
     for i in range(m):
         Q, Y = ws.Q[n], ws.QY[n]
         for r in range(nu):
-            Q[r] = Y[r] = ws.A[i, r]
-        ldl_solve(ws.L, nu, Y)
+            Q[r], Y[r] = ws.A[i, r], ws.Y[i, r]
         rate, rest = ws.b[i], ws.s[i]
-        own = _dot(Q, Y, nu)
         for _ in range(2):
             for j in range(n):
                 share = _dot(Q, ws.QY[j], nu)
@@ -39,7 +43,7 @@ def orthonormal_constraints(m, nu, ws):
                 rate -= share * ws.qb[j]
                 rest -= share * ws.qr[j]
         left = _dot(Q, Y, nu)
-        if left > DEPENDENT * own and left > 0.0:
+        if left > DEPENDENT * largest:
             scale = 1.0 / math.sqrt(left)
             for r in range(nu):
                 Q[r] *= scale

@@ -22,7 +22,7 @@ import math
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.singular import dot, left_vectors, subtract
 
-RANK_KEEP, RANK_GAIN = 1e-8, 1e-7  # of the largest singular value: hysteresis of the rank
+RANK_KEEP, RANK_GAIN = 1e-6, 1e-5  # of the largest singular value: hysteresis of the rank
 KEEP_CHOICE = 0.5  # a volume below this fraction of what another choice gives asks for that choice
 EXCHANGES = 64  # at most; each doubles a volume that began above 2^-28 for 12 rows in 40 speeds
 
