@@ -17,6 +17,7 @@ from hapticsim.published import Describer
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.session import DeviceSession
+from hapticsim.speed_choice import SpeedChoice
 from hapticsim.switchboard import Switchboard
 from hapticsim.teleop.look_ahead import LookAhead
 from hapticsim.wire.publisher import Publisher
@@ -60,6 +61,7 @@ class Outlet:
         self._switchboard, self._statistics, self._say = switchboard, statistics, say
         self._newest: np.ndarray | None = None  # row of the newest tick
         self._events: list[tuple[int, Event, int, float, float]] = []  # of ticks whose row is still to come
+        self._choices: list[tuple[int, SpeedChoice]] = []  # of these ticks
         self._tick_place = place_of(loop.state, "tick")
         self._next_scene = self._next_stats = self._next_look = 0.0
         self._failure_told = False
@@ -75,7 +77,7 @@ class Outlet:
             extra, self.extra = self.extra, None
             if extra:
                 self._publisher.offer(*extra)
-            self._take_events(rows, before, last)
+            self._take_events(last)
             if self._switchboard:
                 self._switchboard.serve(before)  # all events up to this tick have come
             self._now_and_then()
@@ -98,21 +100,30 @@ class Outlet:
                 self._next_look = time.monotonic() + LOOK_EVERY_S
                 self.extra = ("predicted", self._ghost(self._look_ahead, rows[-1]))
 
-    def _take_events(self, rows: np.ndarray, before: np.ndarray | None, last: bool) -> None:
-        """Tell events with the row of their tick: one of ``rows``, or the one before them."""
+    def _take_events(self, last: bool) -> None:
+        """Tell events once the row of their tick was told, with the choices of speeds they are about."""
         self._events += self._loop.drain_events()
-        if not self._events:
-            return
-        known = [before] if before is not None else []
-        row_of = {int(row[1]): row for row in (*known, *rows)}
+        self._choices += [
+            (int(record[0]), SpeedChoice.read(record[1:])) for record in self._loop.drain_choices()
+        ]
         newest = -1 if self._newest is None else int(self._newest[1])
         waiting = [] if last else [e for e in self._events if e[0] > newest]
         for event in self._events[: len(self._events) - len(waiting)]:
-            self._tell(event, row_of.get(event[0]))
+            self._tell(event)
         self._events = waiting
+        self._choices = [c for c in self._choices if c[0] > newest]
 
-    def _tell(self, event: tuple[int, Event, int, float, float], row: np.ndarray | None) -> None:
-        payload = self._describer.event(*event, row)
+    def _choice_of(self, event: tuple[int, Event, int, float, float]) -> SpeedChoice | None:
+        """The choice that an event of its tick and time is about."""
+        tick, kind, _, value, at_s = event
+        for its_tick, choice in self._choices:
+            told = choice.condition if kind == Event.SELECT else choice.rank
+            if kind in (Event.SELECT, Event.RANK) and (its_tick, choice.time_s, told) == (tick, at_s, value):
+                return choice
+        return None
+
+    def _tell(self, event: tuple[int, Event, int, float, float]) -> None:
+        payload = self._describer.event(*event, self._choice_of(event))
         self._publisher.offer("events", payload)
         if self._recorder:
             self._recorder.append_event(payload)

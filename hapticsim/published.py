@@ -16,6 +16,7 @@ from hapticsim.model.rotation import quaternion_of
 from hapticsim.model.skeleton import skeleton
 from hapticsim.model.tree import WORLD
 from hapticsim.published_constraints import ConstraintDescriber
+from hapticsim.speed_choice import SpeedChoice
 from hapticsim.teleop.predictor import Prediction
 
 
@@ -164,9 +165,9 @@ class Describer:
         contact: int,
         value: float,
         at_s: float,
-        row: np.ndarray | None = None,
+        choice: SpeedChoice | None = None,
     ) -> dict[str, Any]:
-        """Payload of topic ``events``; with the row of its tick a choice of speeds says what was chosen."""
+        """Payload of topic ``events``; with the record of a choice of speeds it says what was chosen."""
         payload: dict[str, Any] = {
             "tick": tick,
             "time_s": tick * self.assembly.scene.tick_s + at_s,
@@ -176,10 +177,9 @@ class Describer:
         }
         if contact >= len(self.assembly.candidates):
             payload["constraint"] = self.constraints.names[contact - len(self.assembly.candidates)]
-        if kind in (Event.SELECT, Event.RANK) and row is not None:
-            payload |= self.constraints.choice(row)
-            if payload["dependent"]:
-                payload["text"] += f", dependent: {', '.join(payload['dependent'])}"
+        if choice is not None:
+            payload |= choice.told(self.constraints.speeds)
+            payload["text"] += choice.words(self.constraints.speeds)
         return payload
 
     def _subject(self, contact: int) -> str:

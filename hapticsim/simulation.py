@@ -16,6 +16,7 @@ from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
 from hapticsim.kernels.row import PLACE, fill_row
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Placement
+from hapticsim.speed_choice import SpeedChoice
 from hapticsim.start import assemble_start
 
 UPRIGHT, STILL = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
@@ -250,6 +251,12 @@ class Simulation:
         return tuple(sorted(int(r) for r in self._state.order[: self._state.rank[0]]))
 
     @property
+    def choices(self) -> tuple[SpeedChoice, ...]:
+        """Choices of independent speeds in the last tick, at most ``MAX_CHOICES`` (kernels/arrays.py)."""
+        records = self._output.choices
+        return tuple(SpeedChoice.read(r) for r in records[: min(int(self._output.counts[4]), len(records))])
+
+    @property
     def drift(self) -> float:
         """[m] largest gap of an imposed contact that projection removed in the last tick."""
         return float(self._output.residual[0])
@@ -290,7 +297,7 @@ class Simulation:
             i = self.assembly.first_switch
             self._input.switch[:] = row[i : i + self._input.switch.size]
         if hint := self._input.hint.size:
-            self._input.hint[:] = row[-hint:].reshape(-1, 3)
+            self._input.hint[:] = row[-hint:].reshape(self._input.hint.shape)
 
     # -- saving and forking ----------------------------------------------------------------------------------
 

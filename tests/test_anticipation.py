@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hapticsim as hs
-from hapticsim.kernels.arrays import HINTS
+from hapticsim.kernels.arrays import HINT, HINTS
 from hapticsim.kernels.pack import pack_state, read_packed, state_size
 from hapticsim.kernels.prepared import check_choice, eliminate, read_mask
 from hapticsim.kernels.row import WIDTH
@@ -34,11 +34,11 @@ def landing(anticipate_s: float = 0.02, restitution: float = 0.6) -> Scene:
 
 
 def run(scene: Scene, hints: str, ticks: int = TICKS) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (ticks, columns) and counts (ticks, 8) with no hints, true ones, or wrong ones."""
+    """Rows (ticks, columns) and counts (ticks, 9) with no hints, true ones, or wrong ones."""
     simulation = hs.Simulation(scene)
     foresight = Foresight(simulation.assembly)
-    rng = np.random.default_rng(3)
-    rows, counts = np.zeros((ticks, len(simulation.columns))), np.zeros((ticks, 8), int)
+    rng, pushes = np.random.default_rng(3), np.random.default_rng(4)
+    rows, counts = np.zeros((ticks, len(simulation.columns))), np.zeros((ticks, 9), int)
     for k in range(ticks):
         if hints == "true" and k % 5 == 0:
             foresight.look(simulation._state, simulation._input, HORIZON)
@@ -49,6 +49,7 @@ def run(scene: Scene, hints: str, ticks: int = TICKS) -> tuple[np.ndarray, np.nd
             hint[:, 0] = rng.integers(0, 3, HINTS)
             hint[:, 1] = rng.uniform(-1000.0, 1000.0, HINTS)
             hint[:, 2] = rng.integers(0, 5, HINTS)
+            hint[:, 3] = pushes.integers(0, 5, HINTS)
         simulation.step()
         simulation.read_row(rows[k])
         counts[k] = simulation._output.counts
@@ -89,7 +90,7 @@ def test_a_wrong_forecast_costs_at_most_a_trial_step_per_crossing_on_average() -
 def test_a_run_that_was_told_replays_to_the_bit_from_its_rows() -> None:
     scene = landing()
     rows, _ = run(scene, "true")
-    assert np.any(rows[:, -3 * HINTS :: 3] >= 0.0)  # guards that were told
+    assert np.any(rows[:, -HINT * HINTS :: HINT] >= 0.0)  # guards that were told
     again = hs.Simulation(scene)
     row = np.zeros(rows.shape[1])
     for recorded in rows:
@@ -102,7 +103,7 @@ def test_a_run_that_was_told_replays_to_the_bit_from_its_rows() -> None:
 def test_looking_ahead_changes_neither_the_run_nor_its_columns_when_it_is_off() -> None:
     scene = landing(0.0)
     simulation = hs.Simulation(scene)
-    assert simulation._input.hint.shape == (0, 3)
+    assert simulation._input.hint.shape == (0, HINT)
     assert not any(c.startswith("hint") for c in simulation.columns)
     foresight = Foresight(simulation.assembly)
     before = simulation.fork()
@@ -186,7 +187,7 @@ def test_the_loop_is_told_by_a_thread_of_its_own_and_its_rows_replay() -> None:
     loop.stop()
     seen = np.concatenate(rows)
     assert loop.statistics()["looks_ahead"] > 10
-    assert np.any(seen[:, -3 * HINTS :: 3] >= 0.0)
+    assert np.any(seen[:, -HINT * HINTS :: HINT] >= 0.0)
     row = np.zeros(seen.shape[1])
     for recorded in seen:
         simulation.take_inputs(recorded)

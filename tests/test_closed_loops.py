@@ -92,13 +92,10 @@ def test_a_rank_that_drops_is_reported_with_the_directions_set_free():
     sim.step()
     sim.set_state(*branch(0.0, 0.0))
     sim.step()
-    out = sim._output
-    (choice,) = [row for row in out.choices[: out.counts[4]] if row[2] == 1.0]
-    nulls = choice[5 + 3 : 5 + 9].reshape(2, 3)
-    assert choice[3] == 3.0
-    freed = nulls[np.abs(nulls).max(1) > 0.0]
-    assert len(freed) > 0
-    np.testing.assert_allclose(freed @ [1.5, 0.5, -1.0], 0.0, atol=1e-12)
+    (choice,) = [c for c in sim.choices if c.rank == 1]
+    assert (choice.rows, choice.condition_before) == (3, None)
+    assert len(choice.free) > 0
+    np.testing.assert_allclose(choice.free @ [1.5, 0.5, -1.0], 0.0, atol=1e-12)
 
 
 def test_a_loop_let_go_where_it_is_flat_chooses_a_branch_and_goes_on():

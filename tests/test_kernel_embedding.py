@@ -19,7 +19,6 @@ embedded_acceleration = compiled(
 constraint_forces = compiled(
     embedding.constraint_forces, MATRIX, INT, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR, VECTOR
 )
-dependent_speeds = compiled(embedding.dependent_speeds, MATRIX, INT, INTS, WORKSPACE, VECTOR, VECTOR)
 select_speeds = compiled(
     selection.select_speeds, MATRIX, INT, MATRIX, INT, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS
 )
@@ -69,21 +68,6 @@ def test_accelerations_and_forces_are_those_of_the_full_system(n, r, redundant):
         digits = 1e-14 * (sigma[0] / sigma[r - 1]) ** 2 * np.linalg.cond(case.M)
         np.testing.assert_allclose(udot, theirs, rtol=0, atol=digits * (1 + np.abs(theirs).max()))
         np.testing.assert_allclose(lam, forces, rtol=0, atol=10 * digits * (1 + np.abs(forces).max()))
-
-
-@pytest.mark.parametrize(("n", "r", "redundant"), CASES)
-def test_dependent_speeds_satisfy_the_rows_and_leave_the_others_alone(n, r, redundant):
-    rng = np.random.default_rng(r)
-    for _ in range(20):
-        case = system(rng, n, r, redundant)
-        udot = np.zeros(n)
-        embedded_acceleration(case.rows, case.rest, r, case.order, case.M, case.f, case.ws, udot)
-        before = rng.normal(size=n)
-        u = before.copy()
-        dependent_speeds(case.rows, r, case.order, case.ws, u, np.zeros(case.m))
-        np.testing.assert_allclose(case.A @ u, 0.0, rtol=0, atol=1e-10)
-        independent = case.order[r:]
-        assert np.array_equal(u[independent], before[independent])
 
 
 def test_dependent_speeds_that_no_row_sees_are_reported_as_singular():

@@ -6,8 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from hapticsim.kernels import selection
-from tests.kernel_access import INT, INTS, MATRIX, VECTOR, compiled
+from hapticsim.kernels import prepared, selection
+from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 
 pivot_columns = compiled(selection.pivot_columns, MATRIX, INT, INT, INTS, INT, INTS, VECTOR)
 solve_pivots = compiled(selection.solve_pivots, MATRIX, INT, INT, INTS)
@@ -15,6 +15,8 @@ exchange_columns = compiled(selection.exchange_columns, MATRIX, INT, INT, INTS)
 select_speeds = compiled(
     selection.select_speeds, MATRIX, INT, MATRIX, INT, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS
 )
+
+condition_with = compiled(prepared.condition_with, INTS, MATRIX, INT, INT, FLOAT, MATRIX)
 
 
 class Choice:
@@ -278,3 +280,29 @@ def test_a_row_that_comes_leaves_the_dependent_speeds_dependent():
         assert more.changed and more.rank == 4
         kept += set(first.order[:3].tolist()) <= set(more.order[:4].tolist())
     assert kept >= 190, kept
+
+
+def test_the_condition_that_earlier_speeds_would_have_is_a_bound_for_them():
+    rng = np.random.default_rng(12)
+    seen = 0
+    for _ in range(300):
+        n = int(rng.integers(2, 9))
+        m = int(rng.integers(1, n))
+        A, M = rng.normal(size=(m, n)), np.diag(rng.uniform(0.1, 10.0, n))
+        choice = Choice(A, M)
+        earlier = rng.permutation(n)[:m]
+        scaled = A / np.sqrt(np.diag(M))
+        inverse = np.linalg.inv(scaled[:, earlier])
+        got = condition_with(earlier, choice.R, m, n, choice.condition, np.zeros((m, m)))
+        sigma = np.linalg.svd(scaled, compute_uv=False)
+        bound = sigma[0] / sigma[-1] * np.sqrt(1.0 - m + np.sum((inverse @ scaled) ** 2))
+        assert got == pytest.approx(bound, rel=1e-6)
+        assert np.linalg.norm(scaled, 2) * np.linalg.norm(inverse, 2) <= got * (1.0 + 1e-9)
+        seen += got > 2.0 * choice.condition
+    assert seen > 30
+
+
+def test_speeds_that_the_rows_do_not_see_have_no_condition():
+    choice = Choice(np.array([[1.0, 0.0]]), np.eye(2))
+    args = choice.R, 1, 2, choice.condition, np.zeros((1, 1))
+    assert condition_with(np.array([1]), *args) == np.inf

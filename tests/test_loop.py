@@ -17,6 +17,7 @@ import hapticsim as hs
 from hapticsim.assembly import assemble
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.kernels.row import PLACE
+from hapticsim.realtime.clock import learn_early
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.realtime.slots import claim_row, drain, publish_row, read_slot, write_slot
 from hapticsim.realtime.stats import BIN_NS, BINS, count_duration, percentiles_us
@@ -181,8 +182,9 @@ def write_often(count, data, values, stop):
 def read_often(count, data, seen, times):
     """How many of the copies were new, and how many were torn or older than one before."""
     newest, changes, wrong = 0.0, 0, 0
+    scratch = np.zeros(data.size)
     for _ in range(times):
-        if read_slot(count, data, seen) >= 0:
+        if read_slot(count, data, scratch, seen) >= 0:
             wrong += seen.min() != seen.max() or seen[0] < newest
             changes += seen[0] > newest
             newest = seen[0]
@@ -205,9 +207,30 @@ def test_a_slot_is_never_read_half_old_half_new():
     assert changes >= 3000 and wrong == 0
 
 
+@njit(nogil=True)
+def late_share(early, over_ns):
+    """Share of wakes, the second half of those given, that were later than the loop had allowed for."""
+    late, half = 0, over_ns.size // 2
+    for k in range(over_ns.size):
+        late += k >= half and over_ns[k] > early[0]
+        learn_early(early, over_ns[k])
+    return late / half
+
+
+def test_the_loop_wakes_so_early_that_one_wake_in_a_thousand_is_late():
+    rng = np.random.default_rng(1)
+    early = np.array([60_000, 60_000, 250_000])
+    over_ns = rng.exponential(20_000.0, 1_000_000).astype(int)
+    assert 0.0007 < late_share(early, over_ns) < 0.0014
+    assert early[0] == pytest.approx(20_000.0 * math.log(1000.0), rel=0.3)
+    assert late_share(early, over_ns[:200_000] // 10) == 0.0 and early[0] == 60_000  # never less
+    late_share(early, 10 * over_ns[:200_000])
+    assert 200_000 < early[0] <= 250_000  # nor more
+
+
 def test_a_slot_in_the_middle_of_a_write_keeps_what_the_reader_had():
     count, data, seen = np.array([3]), np.full(4, 9.0), np.full(4, 1.0)
-    assert read_slot(count, data, seen) == -1
+    assert read_slot(count, data, np.zeros(4), seen) == -1
     assert np.all(seen == 1.0)
 
 

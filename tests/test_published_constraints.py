@@ -17,6 +17,7 @@ from hapticsim.event_words import FAULT_WORDS, event_words
 from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
 from hapticsim.simulation import Simulation
+from hapticsim.speed_choice import SpeedChoice
 from hapticsim.switchboard import MOST_WAITING, Switchboard
 from hapticsim.wire.control import Asked
 from hapticsim.wire.requests import ListRequest, SwitchRequest
@@ -101,13 +102,27 @@ def test_an_event_of_a_constraint_goes_by_its_name(describer):
     assert "constraint" not in describer.event(5, Event.IMPULSE, -1, 0.1, 0.0)
 
 
-def test_a_choice_of_speeds_says_what_was_chosen_when_the_row_of_its_tick_is_known(sim, describer):
+def test_a_choice_of_speeds_says_what_was_chosen_when_its_record_is_known(sim, describer):
     sim.step()
-    told = describer.event(0, Event.SELECT, -1, 2.5, 0.0, row_of(sim))
-    assert (told["rank"], told["rows"], told["value"]) == (2, 3, 2.5)
+    (choice,) = sim.choices
+    told = describer.event(0, Event.SELECT, -1, choice.condition, 0.0, choice)
+    assert (told["rank_before"], told["rank"], told["rows"]) == (0, 2, 3)
+    assert told["value"] == told["condition"] == choice.condition >= 1.0
+    assert told["condition_before"] is None
+    (free,) = np.array(told["free_directions"])  # three rows of rank two: one direction of three is left
+    np.testing.assert_allclose(sim._workspace.A[:3] @ free, 0.0, atol=1e-12)
     assert set(told["dependent"]) == {describer.constraints.speeds[r] for r in sim.dependent_speeds}
-    assert told["text"].endswith(f"dependent: {', '.join(told['dependent'])}")
+    assert f"dependent: {', '.join(told['dependent'])}, left free: " in told["text"]
     assert "rank" not in describer.event(0, Event.SELECT, -1, 2.5, 0.0)
+
+
+def test_a_record_of_a_choice_is_read_and_put_into_words():
+    record = np.array([2e-4, 1.0, 1.0, 2.0, 1.5, np.inf, 1.0, 0.0, 0.6, 0.8, 0.0, 0.0])
+    choice = SpeedChoice.read(record)
+    told = choice.told(["a", "b"])
+    assert choice.condition_before == np.inf and told["condition_before"] is None
+    assert told["free_directions"] == [[0.6, 0.8]] and told["dependent"] == ["b"]
+    assert choice.words(["a", "b"]) == ", inf with the earlier ones, dependent: b, left free: a 0.6, b 0.8"
 
 
 @pytest.mark.parametrize(
@@ -279,6 +294,16 @@ class FakeLoop:
     def drain_events(self) -> list[tuple[Any, ...]]:
         return self._events
 
+    def drain_choices(self) -> np.ndarray:
+        """A record per event of a choice, and one that is about none of them."""
+        nu = self.state.u.size
+        records = []
+        for tick, kind, _, value, at_s in self._events:
+            condition, rank = (value, 2.0) if kind == Event.SELECT else (7.0, value)
+            records.append([tick, at_s, 1.0, rank, 3.0, condition, 4.0, *np.zeros(3 * nu)])
+            records.append([tick, at_s + 1e-4, 1.0, 1.0, 1.0, condition, 0.0, *np.zeros(3 * nu)])
+        return np.array(records).reshape(-1, 7 + 3 * nu)
+
 
 class FakePublisher:
     def __init__(self) -> None:
@@ -317,22 +342,24 @@ def ticks(sim) -> Iterator[list[np.ndarray]]:
     yield rows
 
 
-def test_events_are_told_with_the_row_of_their_tick_whichever_came_first(sim, describer, ticks):
-    def event(tick: int) -> tuple[Any, ...]:
-        return (tick, Event.SELECT, -1, 1.0, 0.0)
+def test_events_are_told_after_the_row_of_their_tick_with_the_choice_they_are_about(sim, describer, ticks):
+    def event(tick: int, kind: Event = Event.SELECT, value: float = 1.5) -> tuple[Any, ...]:
+        return (tick, kind, -1, value, 0.0)
 
     none = np.zeros((0, len(sim.columns)))
     loop = FakeLoop(
         sim._state,
         [
             (np.array(ticks[:2]), [event(0)]),
-            (none, [event(1), event(2)]),  # of a row already taken, and of one to come
+            (none, [event(1), event(2, Event.RANK, 3.0)]),  # of a row already taken, and of one to come
             (np.array(ticks[2:]), []),
-            (none, [event(7)]),  # its row was lost: told at the end all the same
+            (none, [event(7, Event.TOUCH)]),  # its row was lost: told at the end all the same
         ],
     )
     publisher = FakePublisher()
     outlet = Outlet(sim.scene, loop, describer, publisher, None, None, None, None, dict, lambda line: None)  # type: ignore[arg-type]
     outlet.run(Counted(3))
     assert [e["tick"] for e in publisher.events] == [0, 1, 2, 7]
-    assert [e.get("rank") for e in publisher.events] == [3, 3, 2, None]
+    assert [e.get("rank") for e in publisher.events] == [2, 2, 3, None]
+    assert [e.get("condition") for e in publisher.events] == [1.5, 1.5, 7.0, None]
+    assert [e.get("condition_before") for e in publisher.events] == [4.0, 4.0, 4.0, None]

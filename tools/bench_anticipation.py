@@ -42,7 +42,7 @@ def virtual(how: str, ticks: int, stand: bool) -> Found:
     simulation = hs.Simulation(many_legs(contacts=True, anticipate_s=AHEAD_S, stand=stand), sys.stderr.write)
     foresight = Foresight(simulation.assembly)
     inp, rng = simulation._input, np.random.default_rng(1)
-    taken, counts = np.zeros(ticks), np.zeros((ticks, 8), int)
+    taken, counts = np.zeros(ticks), np.zeros((ticks, 9), int)
     for k in range(ticks):
         if how != "without":
             if k % EVERY == 0:
@@ -50,7 +50,7 @@ def virtual(how: str, ticks: int, stand: bool) -> Found:
             foresight.tell(inp, k)
         if how == "wrong":
             inp.hint[:, 1] = rng.uniform(-2000.0, 2000.0, len(inp.hint))
-            inp.hint[:, 2] = np.floor(rng.uniform(0.0, 2.0**40, len(inp.hint)))
+            inp.hint[:, 2:] = np.floor(rng.uniform(0.0, 2.0**40, (len(inp.hint), 2)))
         start = time.thread_time_ns()
         simulation.step()
         taken[k] = 1e-3 * (time.thread_time_ns() - start)

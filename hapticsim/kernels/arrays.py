@@ -20,8 +20,10 @@ from hapticsim.kernels.block import Block, Cube, Float, Int, IntVector, Matrix, 
 
 MAX_ROWS = 32  # rows imposed at once
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
+CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; what comes after is captured at the next tick
 HINTS = MAX_EVENTS  # foreseen events that a tick is told of
+HINT = 4  # numbers of each
 
 
 class Plan(Block):
@@ -133,8 +135,9 @@ class Input(Block):
     switch: IntVector  # (nc,) int, twice the requests made, plus 1 where the last one is to hold
     turn: Vector  # (7,) the device's orientation w, x, y, z, its angular velocity [rad/s] D
     turn_coupler: Vector  # (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
-    hint: Matrix  # (nh, 3) foreseen: a guard or -1, its bend [1/s] (step.py), a choice of dependent speeds as
-    # the sum of their 2^r or 0; nh = 0 where nobody looks ahead
+    hint: Matrix  # (nh, HINT) foreseen: a guard or -1, its bend [1/s] (step.py), a choice of dependent speeds
+    # as the sum of their 2^r or 0, contacts k that push at an impulse as the sum of their 2^k or 0; nh = 0
+    # where nobody looks ahead
 
 
 class Output(Block):
@@ -151,16 +154,17 @@ class Output(Block):
     normal_W: Matrix  # (nk, 3) from the surface to the sphere
     point_W: Matrix  # (nk, 3) [m] on the sphere
     events: Matrix  # (3 * MAX_EVENTS, 4) codes.Event, contact or -1, value, time in the tick [s]
-    counts: IntVector  # (8,) int: events of this tick, pieces integrated, selections ever, overflows ever,
-    # choices, crossings located, trial steps and prepared choices adopted in this tick
+    counts: IntVector  # (9,) int: events of this tick, pieces integrated, selections ever, overflows ever,
+    # choices, crossings located, trial steps, prepared choices adopted and impulses of contacts in this tick
     residual: Vector  # (1,) [m] largest |gap| of imposed rows before projection: the drift of the tick
     row_force: Vector  # (nb,) [N] or [N m] force of constraint or friction, 0 where free
     row_gap: Vector  # (nb,) [m] or [rad] of imposed rows before projection
-    choices: Matrix  # (MAX_CHOICES, 5 + 3 nu) time [s], rank before, rank, rows, condition of the scaled A_D,
-    # order (nu), up to two null vectors (2 nu)
+    choices: Matrix  # (MAX_CHOICES, CHOICE + 3 nu) time [s], rank before, rank, rows, condition of the scaled
+    # A_D, the condition with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
     hand_torque_D: Vector  # (3,) [N m] what the device is to apply to the hand
     coupler_torque_W: Vector  # (3,) [N m] coupler torque on the handle's body
     located: Matrix  # (HINTS, 2) crossings located: the guard, and its bend [1/s]
+    pushed: Vector  # (HINTS,) impulses of contacts: which pushed, as in Input.hint
 
 
 class Workspace(Block):
@@ -238,8 +242,11 @@ class Workspace(Block):
     N: Matrix  # (2, nu) null vectors
     share: Vector  # (nr,) of each row in a contradiction
     prepared: Vector  # (HINTS,) foreseen choices of dependent speeds, as in Input.hint
+    pushing: Vector  # (HINTS,) foreseen impulses of contacts, as in Input.hint; 0 once used
+    earlier: IntVector  # (nu,) int, the speeds that were dependent before a choice
     told: IntVector  # (HINTS,) int, 1: the hint was used in this tick
     clash: Vector  # (1,) [m/s] by which redundant constraints contradict one another
+    wanted: IntVector  # (nc,) int, 1: the constraint is to be imposed
 
 
 def allocate_state(
@@ -279,7 +286,7 @@ def rows_at_most(plan: Plan) -> int:
 
 
 def allocate_input(nu: int, nc: int = 0, nh: int = 0) -> Input:
-    hint = np.zeros((nh, 3))
+    hint = np.zeros((nh, HINT))
     hint[:, 0] = -1.0
     device = np.zeros(8)
     device[6] = np.inf
@@ -309,14 +316,15 @@ def allocate_output(nq: int, nu: int, nk: int, nb: int = 0) -> Output:
         normal_W=np.zeros((nk, 3)),
         point_W=np.zeros((nk, 3)),
         events=np.zeros((3 * MAX_EVENTS, 4)),
-        counts=np.zeros(8, np.int64),
+        counts=np.zeros(9, np.int64),
         residual=np.zeros(1),
         row_force=np.zeros(nb),
         row_gap=np.zeros(nb),
-        choices=np.zeros((MAX_CHOICES, 5 + 3 * nu)),
+        choices=np.zeros((MAX_CHOICES, CHOICE + 3 * nu)),
         hand_torque_D=np.zeros(3),
         coupler_torque_W=np.zeros(3),
         located=np.zeros((HINTS, 2)),
+        pushed=np.zeros(HINTS),
     )
 
 
@@ -337,9 +345,20 @@ def allocate_workspace(
         "equation_phi": ne, "equation_A": (ne, nu), "equation_b": ne, "equation_s": ne,
         "slip_A": (nc, nu), "slip_s": nc, "slip_b": nc, "slip_force": nc,
         "Q": (nr, nu), "QY": (nr, nu), "qb": nr, "qr": nr, "N": (2, nu), "share": nr,
-        "prepared": HINTS, "told": HINTS, "clash": 1,
+        "prepared": HINTS, "pushing": HINTS, "earlier": nu, "told": HINTS, "clash": 1, "wanted": nc,
     }  # fmt: skip
-    integers = {"rows", "pivots", "passive", "perm", "part", "good_hold", "counts", "told"}
+    integers = {
+        "rows",
+        "pivots",
+        "passive",
+        "perm",
+        "part",
+        "good_hold",
+        "counts",
+        "told",
+        "earlier",
+        "wanted",
+    }
     return Workspace(
         **{name: np.zeros(shape, np.int64 if name in integers else float) for name, shape in shapes.items()}
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from hapticsim.codes import Event
+from hapticsim.kernels.arrays import CHOICE
 from hapticsim.kernels.diagnosis import null_vectors
 from hapticsim.kernels.embedding import factor_dependent, scaled_volume
 from hapticsim.kernels.jit import kernel
-from hapticsim.kernels.prepared import adopt_prepared
+from hapticsim.kernels.prepared import adopt_prepared, condition_with
 from hapticsim.kernels.selection import select_speeds
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
@@ -27,8 +28,11 @@ def record(out, kind, contact, value, t):
 
 
 @kernel
-def report_choice(state, ws, out, before, condition, freed, t):
-    """Append to out.choices what was chosen, and the ``freed`` directions that a drop of rank set free."""
+def report_choice(state, ws, out, before, condition, formerly, freed, t):
+    """Append to out.choices what was chosen, and the ``freed`` directions that a drop of rank set free.
+
+    condition, formerly   of the choice, and what it would be without it; 0 where that says nothing.
+    """
     n = out.counts[4]
     if n < out.choices.shape[0]:
         row = out.choices[n]
@@ -37,10 +41,12 @@ def report_choice(state, ws, out, before, condition, freed, t):
         row[2] = state.rank[0]
         row[3] = state.rank[1]
         row[4] = condition
-        for r in range(state.order.size):
-            row[5 + r] = state.order[r]
-            row[5 + state.order.size + r] = ws.N[0, r] if freed > 0 else 0.0
-            row[5 + 2 * state.order.size + r] = ws.N[1, r] if freed > 1 else 0.0
+        row[5] = formerly
+        nu = state.order.size
+        for r in range(nu):
+            row[CHOICE + r] = state.order[r]
+            row[CHOICE + nu + r] = ws.N[0, r] if freed > 0 else 0.0
+            row[CHOICE + 2 * nu + r] = ws.N[1, r] if freed > 1 else 0.0
         out.counts[4] += 1
 
 
@@ -53,7 +59,9 @@ def choose_independent(state, ws, out, m, t):
         if missing > 0:
             record(out, RANK, -1, 0.0, t)
         return 0
-    rank, condition, changed = m, 0.0, False
+    rank, condition, changed, formerly = m, 0.0, False, 0.0
+    for i in range(before):
+        ws.earlier[i] = state.order[i]
     if ws.prepared.size > 0:
         condition, changed = adopt_prepared(state, ws, m, before)
     if condition > 0.0:
@@ -63,6 +71,8 @@ def choose_independent(state, ws, out, m, t):
             ws.A, m, ws.M, before, state.order, state.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
         )
     state.rank[0] = rank
+    if changed and rank == before and rank > 0:
+        formerly = condition_with(ws.earlier, ws.R, rank, ws.u0.size, condition, ws.LU)
     if rank == m:
         det = factor_dependent(ws.A, rank, state.order, ws.LU, ws.pivots)
     else:
@@ -84,5 +94,5 @@ def choose_independent(state, ws, out, m, t):
         freed = null_vectors(
             ws.A, m, ws.M, ws.U, ws.sigma, rank, ws.u0, m - rank - missing, ws.R, ws.norms, ws.N
         )
-    report_choice(state, ws, out, before, condition, freed, t)
+    report_choice(state, ws, out, before, condition, formerly, freed, t)
     return rank

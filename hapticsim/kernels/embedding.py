@@ -148,20 +148,6 @@ def constraint_forces(combine, m, r, order, M, f, ws, udot, lam):
 
 
 @kernel
-def dependent_speeds(A, r, order, ws, u, b):
-    """Give the dependent entries of u the values that make A u = b, with the factor in ws.LU."""
-    n = u.size
-    for i in range(r):
-        total = b[i]
-        for j in range(r, n):
-            total -= A[i, order[j]] * u[order[j]]
-        ws.c[i] = total
-    lu_solve(ws.LU, r, ws.pivots, ws.c)
-    for i in range(r):
-        u[order[i]] = ws.c[i]
-
-
-@kernel
 def scaled_volume(det, r, order, M):
     """|det A_D| with columns scaled by the inertia of their speeds: what the choice is watched by."""
     for i in range(r):

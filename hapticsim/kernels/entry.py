@@ -94,7 +94,7 @@ def unit_addresses(progress: Progress | None = None) -> dict[str, int]:
         "resolve": (events.resolve_contacts, units.CHANGE),
         "capture": (events.capture_contacts, units.CHANGE),
         "settle": (switching.settle_constraints, units.CHANGE),
-        "engage": (switching.engage_constraint, units.CHANGE),
+        "engage": (switching.engage_constraints, units.CHANGE),
         "handle": (handling.handle_event, units.CHANGE),
     }
     return {

@@ -15,6 +15,7 @@ from hapticsim.kernels.mobility import (
     meet_rates,
     orthonormal_constraints,
 )
+from hapticsim.kernels.prepared import expect_pushes, note_pushes
 from hapticsim.kernels.rows import evaluate_row, list_constraints, list_rows, rate_of
 from hapticsim.kernels.stage import terms
 from hapticsim.kernels.unilateral import nonnegative_minimum
@@ -78,7 +79,7 @@ def gather_rows(plan, state, ws, t, leaving):
 
 
 @kernel
-def strike(plan, state, inp, ws, t, first, m):
+def strike(plan, state, inp, ws, out, t, first, m):
     """Impulses at (ws.q0, ws.u0): constraints get their rates, approaching contacts stop or are thrown back.
 
     first   rows before it are of constraints.
@@ -102,7 +103,10 @@ def strike(plan, state, inp, ws, t, first, m):
             rate *= 1.0 + plan.restitution[ws.rows[i]]
         ws.c[i - first] = rate
     if hit:
-        nonnegative_minimum(ws.Wr, ws.c, m - first, RATE_REST * 1e-4, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+        told = expect_pushes(ws, first, m)
+        n_contacts, met = m - first, RATE_REST * 1e-4
+        nonnegative_minimum(ws.Wr, ws.c, n_contacts, met, ws.x, ws.z, ws.grad, ws.passive, ws.P, told)
+        note_pushes(out, ws, first, m)
         for r in range(nu):
             change = 0.0
             for i in range(m - first):
@@ -153,7 +157,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
     lost = clash = 0.0
     struck = ws.rows[first] if m > first else -1
     if m > 0:
-        by_constraints, lost, n, clash = strike(plan, state, inp, ws, t, first, m)
+        by_constraints, lost, n, clash = strike(plan, state, inp, ws, out, t, first, m)
         if by_constraints > ENERGY_SEEN:
             record(out, IMPULSE, -1, by_constraints, t)
         # contacts that now move apart are free; the others share the forces
@@ -169,7 +173,9 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         if m > first:
             evaluate_friction(plan, state, ws, t)
             scale = free_accelerations(first, m, n, ws)
-            nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+            nonnegative_minimum(
+                ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0
+            )
             kept = first
             for i in range(first, m):
                 if ws.grad[i - first] <= 1e-9 * scale:
@@ -253,7 +259,7 @@ def feasible_forces(ws, m):
     n, _ = orthonormal_constraints(first, ws.u0.size, ws)
     contact_mobility(first, m, n, ws.u0.size, ws)
     scale = free_accelerations(first, m, n, ws)
-    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0)
     holds = True
     for i in range(first, m):
         ws.lam[i] = ws.x[i - first]

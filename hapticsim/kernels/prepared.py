@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.jit import kernel
-from hapticsim.kernels.selection import exchange_columns, write_order
+from hapticsim.kernels.row import MASK_BITS
+from hapticsim.kernels.selection import exchange_columns, spread, write_order
 from hapticsim.kernels.singular import dot, subtract
 
 WORST = 1e5  # condition above which the rank is asked of the singular values; they say that it drops at 1e7
-LARGEST_MASK = 2.0**52  # sums of 2^r below it are exact
+LARGEST_MASK = 2.0**MASK_BITS  # sums of 2^r below it are exact
 
 
 @kernel
@@ -92,11 +93,25 @@ def check_choice(A, m, M, pivots, R, inverse, norms):
     if not condition <= WORST:
         return 0.0
     if exchange_columns(R, m, n, pivots) > 0:
-        squares = 1.0 - m
-        for i in range(m):
-            squares += dot(R[i], R[i], n)
-        condition *= math.sqrt(squares)
+        condition *= spread(R, m, n)
     return condition
+
+
+@kernel
+def condition_with(earlier, R, r, n, condition, inverse):
+    """The condition that the rows would have with the speeds ``earlier`` (r,) dependent.
+
+    R          (r, n) is [1 E] of the choice that was made, in scaled columns; it is left as [1 E] of the
+               earlier one.
+    condition  of the choice that was made.
+    inverse    (r, r) scratch.
+    Returns infinity where the rows are singular in them.
+    """
+    now = spread(R, r, n)
+    if not eliminate(R, r, n, earlier, inverse):
+        return math.inf
+    then = condition * spread(R, r, n) / now
+    return then if math.isfinite(then) else math.inf
 
 
 @kernel
@@ -118,3 +133,34 @@ def adopt_prepared(state, ws, m, before):
                     state.combine[i, j] = 1.0 if i == j else 0.0
             return condition, changed
     return 0.0, False
+
+
+@kernel
+def expect_pushes(ws, first, m):
+    """Mark in ws.passive the contacts, rows first..m, that the next foreseen impulse says will push.
+
+    Returns 1 when there is one.
+    """
+    for h in range(ws.pushing.size):
+        if not 0.0 < ws.pushing[h] < LARGEST_MASK:
+            continue
+        bits = int(ws.pushing[h])
+        ws.pushing[h] = 0.0
+        for i in range(first, m):
+            k = ws.rows[i]
+            ws.passive[i - first] = 1 if k < MASK_BITS and (bits >> k) & 1 == 1 else 0
+        return 1
+    return 0
+
+
+@kernel
+def note_pushes(out, ws, first, m):
+    """Append to out.pushed which of the contacts, rows first..m, pushed: ws.x is above zero."""
+    n = out.counts[8]
+    if n < out.pushed.size:
+        bits = 0
+        for i in range(first, m):
+            if ws.x[i - first] > 0.0 and ws.rows[i] < MASK_BITS:
+                bits |= 1 << ws.rows[i]
+        out.pushed[n] = float(bits)
+    out.counts[8] += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hapticsim.kernels.arrays import HINT
 from hapticsim.kernels.jit import kernel
 
 FIXED = (
@@ -29,6 +30,7 @@ PLACE = {name: i for i, name in enumerate(FIXED)}
 
 
 MASK_BITS = 52  # of the speeds that a number can hold one bit each of
+HINT_WORDS = ("guard", "bend_per_s", "dependent", "pushing")
 
 
 def row_columns(
@@ -43,7 +45,7 @@ def row_columns(
 
     The fixed ones, q, u, gap and force of each contact candidate, then what is about constraints: rank,
     number of rows, which speeds are dependent (a sum of 2^r), what was asked and what each does, gap and
-    force of each of their rows.  Last the foreseen events that the tick was told of, three columns each.
+    force of each of their rows.  Last the foreseen events that the tick was told of, four columns each.
     """
     return [
         *FIXED,
@@ -58,7 +60,7 @@ def row_columns(
         *(f"hold[{c}]" for c in constraints),
         *(f"row_gap[{r}]" for r in rows),
         *(f"row_force[{r}]" for r in rows),
-        *(f"hint_{what}[{i}]" for i in range(hints) for what in ("guard", "bend_per_s", "dependent")),
+        *(f"hint_{what}[{i}]" for i in range(hints) for what in HINT_WORDS),
     ]
 
 
@@ -115,5 +117,5 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
         row[n + nb + k] = out.row_force[k]
     n += 2 * nb
     for i in range(inp.hint.shape[0]):
-        for j in range(3):
-            row[n + 3 * i + j] = inp.hint[i, j]
+        for j in range(HINT):
+            row[n + HINT * i + j] = inp.hint[i, j]

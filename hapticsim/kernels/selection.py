@@ -192,8 +192,14 @@ def select_speeds(A, m, M, rank_before, order, combine, R, U, sigma, norms, perm
     pivot_columns(R, rank, n, order, min(rank_before, n), perm, norms)
     solve_pivots(R, rank, n, perm)
     exchange_columns(R, rank, n, perm)
-    squares = 1.0 - rank
-    for i in range(rank):
-        squares += dot(R[i], R[i], n)
     changed = write_order(order, rank, rank_before, perm, n, norms)
-    return rank, sigma[0] / sigma[rank - 1] * math.sqrt(max(squares, 1.0)), changed
+    return rank, sigma[0] / sigma[rank - 1] * spread(R, rank, n), changed
+
+
+@kernel
+def spread(R, r, n):
+    """Bound of the condition of V_D where R (r x n) is [1 E]: sqrt(1 + |E|^2)."""
+    squares = 1.0 - r
+    for i in range(r):
+        squares += dot(R[i], R[i], n)
+    return math.sqrt(max(squares, 1.0))

@@ -20,6 +20,7 @@ from hapticsim.kernels.guards import (
     first_fired,
     has_fired,
     has_jump,
+    is_gap,
     read_guards,
     row_forces,
 )
@@ -122,13 +123,18 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         out.counts[6] += 1
         advance(plan, state, inp, ws, t, step, m)
         if m > 0:
-            if trial > 0:  # the last Runge-Kutta stage is good enough to see a crossing, not to place it
-                stage(plan, state, inp, ws, ws.q1, ws.u1, t + step, ws.dq[3], ws.du[3], m)
             row_forces(state, ws, m, ws.du[3])
         read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
         if not watching:
             return step, -1
         worst, fired = first_fired(state, ws.guard0, ws.guard1)
+        about = fired if fired >= 0 else culprit
+        if trial > 0 and m > 0 and about >= 0 and not is_gap(state, about):
+            # the last Runge-Kutta stage is good enough to see that a force crosses zero, not to place it
+            stage(plan, state, inp, ws, ws.q1, ws.u1, t + step, ws.dq[3], ws.du[3], m)
+            row_forces(state, ws, m, ws.du[3])
+            read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
+            worst, fired = first_fired(state, ws.guard0, ws.guard1)
         if fired < 0:
             if step == remaining:
                 return step, -1
@@ -209,11 +215,12 @@ def step(plan, state, inp, out, ws):
     """
     out.counts[0] = 0
     out.counts[1] = 0
-    for i in range(4, 8):
+    for i in range(4, 9):
         out.counts[i] = 0
     for i in range(ws.prepared.size):
         ws.told[i] = 0
         ws.prepared[i] = inp.hint[i, 2] if i < inp.hint.shape[0] else 0.0
+        ws.pushing[i] = inp.hint[i, 3] if i < inp.hint.shape[0] else 0.0
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     keep(state, ws)

@@ -93,31 +93,70 @@ def name_conflict(plan, state, ws, out, m, t):
             record(out, CONFLICT, state.active.size + c, total, t)
 
 
-def engage_constraint(plan, state, inp, ws, out, t, c):
-    """Impose constraint c at (ws.q0, ws.u0), or refuse it; the caller settles after either.  Returns 1."""
-    nk = state.active.size
+@kernel
+def impose(plan, state, inp, ws, out, t):
+    """Hold the constraints of ws.wanted at (ws.q0, ws.u0) with their gaps closed.
+
+    Returns the largest gap left, and the rate by which rows contradict one another; where either is too large
+    the constraints are free again and ws.q0 is what it was.
+    """
     for j in range(ws.q0.size):
         ws.q1[j] = ws.q0[j]
-    latch(plan, state, ws, c, t)
-    state.hold[c] = HELD
+    for c in range(state.hold.size):
+        if ws.wanted[c] == 1:
+            latch(plan, state, ws, c, t)
+            state.hold[c] = HELD
     gap = close_gaps(plan, state, inp, ws, t)
     clash = 0.0
     if gap <= NEAR:
-        m = ws.counts[0]
-        evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+        evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[0], ws)
         ldl_factor(ws.M, ws.u0.size, ws.L)
-        _, clash = orthonormal_constraints(m, ws.u0.size, ws)
+        _, clash = orthonormal_constraints(ws.counts[0], ws.u0.size, ws)
         if clash <= CLASH:
-            record(out, SWITCH, nk + c, HELD, t)
-            return 1
-        name_conflict(plan, state, ws, out, m, t)
-    state.hold[c] = FREE
+            return gap, clash
+    for c in range(state.hold.size):
+        if ws.wanted[c] == 1:
+            state.hold[c] = FREE
     for j in range(ws.q0.size):
         ws.q0[j] = ws.q1[j]
-    record(out, REFUSED, nk + c, clash if clash > CLASH else gap, t)
-    if clash > CLASH:
-        take_force_away(state, INCONSISTENT)
+    return gap, clash
+
+
+def engage_constraints(plan, state, inp, ws, out, t, count):
+    """Impose the ``count`` constraints of ws.wanted at (ws.q0, ws.u0), or refuse those that cannot be.
+
+    All at once where that is possible, else one after the other.  The caller settles after either; returns 1.
+    """
+    gap, clash = impose(plan, state, inp, ws, out, t)
+    good = gap <= NEAR and clash <= CLASH
+    if not good and count > 1:
+        for c in range(state.hold.size):
+            if ws.wanted[c] == 1:
+                ws.wanted[c] = 2
+        for c in range(state.hold.size):
+            if ws.wanted[c] == 2:
+                ws.wanted[c] = 1
+                gap, clash = impose(plan, state, inp, ws, out, t)
+                tell_imposed(plan, state, ws, out, t, c, gap, clash)
+                ws.wanted[c] = 0
+        return 1
+    for c in range(state.hold.size):
+        if ws.wanted[c] == 1:
+            tell_imposed(plan, state, ws, out, t, c, gap, clash)
     return 1
+
+
+@kernel
+def tell_imposed(plan, state, ws, out, t, c, gap, clash):
+    """Record that constraint c holds, or why it does not."""
+    k = state.active.size + c
+    if gap <= NEAR and clash <= CLASH:
+        record(out, SWITCH, k, HELD, t)
+        return
+    if clash > CLASH:
+        name_conflict(plan, state, ws, out, ws.counts[0], t)
+        take_force_away(state, INCONSISTENT)
+    record(out, REFUSED, k, clash if clash > CLASH else gap, t)
 
 
 @kernel
@@ -130,8 +169,9 @@ def release(state, out, c, t):
 @kernel
 def switch_as_asked(plan, state, inp, ws, out):
     """Follow the switch requests of this tick; returns True when something changed."""
-    changed = False
+    changed, count = False, 0
     for c in range(state.hold.size):
+        ws.wanted[c] = 0
         asked = inp.switch[c]
         if asked == state.switched[c]:
             continue
@@ -141,24 +181,28 @@ def switch_as_asked(plan, state, inp, ws, out):
         if (asked & 1) == (1 if state.hold[c] != FREE else 0):
             continue
         if asked & 1:
-            changed = engage(plan, state, inp, ws, out, c, 0.0) == 1 or changed
+            ws.wanted[c] = 1
+            count += 1
         else:
             release(state, out, c, 0.0)
             changed = True
-    return changed
+    return (count > 0 and engage(plan, state, inp, ws, out, 0.0, count) == 1) or changed
 
 
 @kernel
 def engage_by_touch(plan, state, inp, ws, out, before, t):
     """Switch on what contacts that closed since event number ``before`` engage; True when something is."""
-    changed = False
+    count = 0
+    for c in range(state.hold.size):
+        ws.wanted[c] = 0
     last = min(out.counts[0], out.events.shape[0])
     for e in range(before, last):
         if out.events[e, 0] == TOUCH:
             c = plan.touch_engages[int(out.events[e, 1])]
-            if c >= 0 and state.hold[c] == FREE:
-                changed = engage(plan, state, inp, ws, out, c, t) == 1 or changed
-    return changed
+            if c >= 0 and state.hold[c] == FREE and ws.wanted[c] == 0:
+                ws.wanted[c] = 1
+                count += 1
+    return count > 0 and engage(plan, state, inp, ws, out, t, count) == 1
 
 
 @kernel

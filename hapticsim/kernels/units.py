@@ -67,9 +67,9 @@ def settle(plan, state, inp, ws, out, t):
 
 
 @inlined
-def engage(plan, state, inp, ws, out, c, t):
-    """Impose constraint c: ``switching.engage_constraint``.  Returns 1 where that was possible."""
-    return _change_at(plan.engage)(plan, state, inp, ws, out, t, c)
+def engage(plan, state, inp, ws, out, t, count):
+    """Impose the ``count`` constraints of ws.wanted: ``switching.engage_constraints``.  Returns 1."""
+    return _change_at(plan.engage)(plan, state, inp, ws, out, t, count)
 
 
 @inlined

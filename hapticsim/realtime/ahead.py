@@ -1,9 +1,10 @@
 """Looking ahead: a fork of the run, some tens of milliseconds ahead of it, on a thread of its own.
 
 Again and again it takes the newest state and device sample, goes on from there with the hand moving as it
-does, and publishes which guards fire at which tick, how they bend (kernels/step.py) and which speeds are
-chosen then.  The loop hands that to its tick as ``Input.hint``; what the tick makes of it is corrected by
-what it finds, so that a wrong forecast costs a trial step and changes nothing.  Commands are not foreseen.
+does, and publishes which guards fire at which tick, how they bend (kernels/step.py), which speeds are chosen
+and which contacts push then.  The loop hands that to its tick as ``Input.hint``; what the tick makes of it is
+corrected by what it finds, so that a wrong forecast costs a trial step and changes nothing.  Commands are not
+foreseen.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ import numpy as np
 from numba import float64, int64, njit, types
 
 from hapticsim.assembly import Assembly
-from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.arrays import CHOICE, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.block import Block, Int, IntVector, Vector
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
 from hapticsim.kernels.pack import read_packed
 from hapticsim.kernels.row import MASK_BITS
 from hapticsim.realtime.atomics import load_acquire
 from hapticsim.realtime.clock import now_ns, request_priority, sleep_until
-from hapticsim.realtime.exchange import DEVICE, FORESEEN, TURN, TURN_GAINS, Exchange, take_hints
+from hapticsim.realtime.exchange import DEVICE, FORECAST, FORESEEN, TURN, TURN_GAINS, Exchange, take_hints
 from hapticsim.realtime.slots import read_slot, write_slot
 
 PRIORITY = 10  # below every thread that a force waits for
@@ -39,7 +40,8 @@ class Glance(Block):
     every_ns: Int  # between the starts of two looks
     packed: Vector  # (state_size,)
     sample: Vector  # (DEVICE,)
-    found: Vector  # (4 FORESEEN,) as Exchange.foreseen_slot
+    scratch: Vector  # as long as the longer slot read
+    found: Vector  # (FORECAST FORESEEN,) as Exchange.foreseen_slot
     looks: IntVector  # (1,) int, looks taken
     timespec: IntVector  # (2,) int, scratch
     rest: IntVector  # (2,) int, scratch
@@ -58,17 +60,22 @@ def _mask(order, rank):
 
 @njit(nogil=True)
 def _collect(tick, out, nu, found, n):
-    """Append what the last tick located and chose to found, from its event n on; return their number."""
+    """Append what the last tick located, chose and pushed to found, from event n on; return their number."""
     crossings = min(out.counts[5], out.located.shape[0])
     choices = min(out.counts[4], out.choices.shape[0])
-    for i in range(max(crossings, choices)):
-        guard, bend, mask = -1.0, 0.0, 0.0
+    pushes = min(out.counts[8], out.pushed.size)
+    for i in range(max(crossings, choices, pushes)):
+        guard, bend, mask, pushing = -1.0, 0.0, 0.0, 0.0
         if i < crossings:
             guard, bend = out.located[i, 0], out.located[i, 1]
         if i < choices and out.choices[i, 2] == out.choices[i, 3]:
-            mask = _mask(out.choices[i, 5 : 5 + nu], int(out.choices[i, 2]))
-        if n < FORESEEN and (guard >= 0.0 or mask > 0.0):
-            found[4 * n], found[4 * n + 1], found[4 * n + 2], found[4 * n + 3] = tick, guard, bend, mask
+            mask = _mask(out.choices[i, CHOICE : CHOICE + nu], int(out.choices[i, 2]))
+        if i < pushes:
+            pushing = out.pushed[i]
+        if n < FORESEEN and (guard >= 0.0 or mask > 0.0 or pushing > 0.0):
+            k = FORECAST * n
+            found[k], found[k + 1], found[k + 2] = tick, guard, bend
+            found[k + 3], found[k + 4] = mask, pushing
             n += 1
     return n
 
@@ -103,13 +110,13 @@ def foresee(step, plan, state, inp, out, ws, ticks, found):
         n = _collect(tick, out, state.u.size, found, n)
         _move_on(inp, plan.tick_s)
     for i in range(n, FORESEEN):
-        found[4 * i] = -1.0
+        found[FORECAST * i] = -1.0
 
 
 @njit(nogil=True)
 def _sample_newest(inp, io, own):
     """The newest device sample and switch requests, taken as fresh."""
-    read_slot(io.device_count, io.device_slot, own.sample)
+    read_slot(io.device_count, io.device_slot, own.scratch, own.sample)
     for j in range(6):
         inp.device[j] = own.sample[j]
     inp.device[6] = 0.0
@@ -128,7 +135,7 @@ def _ahead(step, plan, state, inp, out, ws, io, own):
     """Look ahead until the loop is asked to stop."""
     while load_acquire(io.control, 0) == 0:
         start = now_ns(own.timespec)
-        if read_slot(io.state_count, io.state_slot, own.packed) > 0:
+        if read_slot(io.state_count, io.state_slot, own.scratch, own.packed) > 0:
             read_packed(own.packed, state)
             _sample_newest(inp, io, own)
             foresee(step, plan, state, inp, out, ws, own.ticks, own.found)
@@ -163,7 +170,8 @@ class Ahead:
             every_ns=max(1, ticks // LOOKS) * io.period_ns,
             packed=np.zeros(io.state_slot.size),
             sample=np.zeros(DEVICE),
-            found=np.full(4 * FORESEEN, -1.0),
+            scratch=np.zeros(max(DEVICE, io.state_slot.size)),
+            found=np.full(FORECAST * FORESEEN, -1.0),
             looks=np.zeros(1, np.int64),
             timespec=np.zeros(2, np.int64),
             rest=np.zeros(2, np.int64),
@@ -206,10 +214,10 @@ class Foresight:
         self._plan, self._step = assembly.plan, step_address(progress)
         self._state, self._input, self._output, self._workspace = _fork(assembly)
         self._kernel = compile_cached(foresee.py_func, FORESEE, progress)
-        self.found = np.full(4 * FORESEEN, -1.0)
+        self.found = np.full(FORECAST * FORESEEN, -1.0)
 
     def look(self, state: State, inp: Input, ticks: int) -> np.ndarray:
-        """Return (FORESEEN, 4) what happens within so many ticks: tick or -1, and a row of ``Input.hint``.
+        """Return (FORESEEN, FORECAST) what happens within so many ticks: tick or -1, a row of ``Input.hint``.
 
         state, inp : of the run; neither is changed.
         """
@@ -220,7 +228,7 @@ class Foresight:
         self._kernel(
             self._step, self._plan, self._state, self._input, self._output, self._workspace, ticks, self.found
         )
-        return self.found.reshape(-1, 4)
+        return self.found.reshape(-1, FORECAST)
 
     def tell(self, inp: Input, tick: int) -> None:
         """Write what was foreseen for a tick to its input."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hapticsim.kernels.arrays import State
+from hapticsim.kernels.arrays import CHOICE, HINT, State
 from hapticsim.kernels.block import Block, Int, IntVector, Matrix, Vector
 from hapticsim.kernels.pack import pack_state, state_size
 from hapticsim.kernels.row import fill_row
@@ -13,9 +13,12 @@ from hapticsim.realtime.atomics import fence, load_acquire, store_release
 from hapticsim.realtime.slots import claim_row, publish_row, read_slot
 from hapticsim.realtime.stats import BINS
 
+EARLY_NS = 60_000  # the loop wakes at least this long before the deadline and spins
 RING_ROWS = 4096  # about 4 s at 1 kHz before the recorder loses rows
 EVENT_ROWS = 1024
-FORESEEN = 64  # foreseen events, four numbers each: tick, and a row of Input.hint
+FORESEEN = 64  # foreseen events, each its tick and a row of Input.hint
+FORECAST = 1 + HINT
+CHOICE_ROWS = 256
 SPREAD = 2  # ticks that an event may come earlier or later than foreseen
 SCHEDULE_ROWS = 8192  # ticks ahead for which a command may wait
 
@@ -32,7 +35,7 @@ class Exchange(Block):
     """What the loop shares with other threads; who writes each is said."""
 
     period_ns: Int
-    early_ns: Int
+    early_ns: IntVector  # (3,) int: how long before a deadline it wakes, least and most (loop)
     scheduled: Int  # 1: inputs come from the schedule by tick, 0: newest of the device slot
     control: IntVector  # (4,) int: stop (others), running (loop), adopt request and answer, starved (loop)
     device_count: IntVector  # (1,) int, device slot (wire thread)
@@ -45,6 +48,8 @@ class Exchange(Block):
     ring: Matrix  # (RING_ROWS, columns) one row per tick (loop)
     event_places: IntVector  # (3,) int
     event_ring: Matrix  # (EVENT_ROWS, 5) tick, codes.Event, contact, value, time in tick [s]
+    choice_places: IntVector  # (3,) int
+    choice_ring: Matrix  # (CHOICE_ROWS, 1 + CHOICE + 3 nu) tick, a row of Output.choices
     lateness: IntVector  # (BINS,) int (loop)
     execution: IntVector  # (BINS,) int (loop)
     largest: IntVector  # (4,) int: largest lateness and execution [ns], missed ticks, ticks taken (loop)
@@ -54,8 +59,9 @@ class Exchange(Block):
     state_count: IntVector  # (1,) int, state slot: the packed state after the newest tick (loop)
     state_slot: Vector  # (state_size,)
     foreseen_count: IntVector  # (1,) int, slot of what is foreseen (ahead)
-    foreseen_slot: Vector  # (4 FORESEEN,)
-    foreseen: Vector  # (4 FORESEEN,) scratch of the loop: the newest copy
+    foreseen_slot: Vector  # (FORECAST FORESEEN,)
+    foreseen: Vector  # (FORECAST FORESEEN,) scratch of the loop: the newest copy
+    scratch: Vector  # as long as the longer slot that the loop reads: for copies that may be torn
     switch: IntVector  # (nc,) int, as in Input: what was asked of the constraints (any thread)
 
 
@@ -94,7 +100,7 @@ def sample_input(state, inp, io, now):
             io.control[3] += 1
             age = d[6] + 1e-9 * io.period_ns
     else:
-        read_slot(io.device_count, io.device_slot, io.sample)
+        read_slot(io.device_count, io.device_slot, io.scratch, io.sample)
         age = 1e-9 * now - io.sample[6]
     for j in range(6):
         d[j] = io.sample[j]
@@ -113,24 +119,26 @@ def sample_input(state, inp, io, now):
 
 @njit(nogil=True)
 def take_hints(foreseen, tick, hint):
-    """Write to hint (nh, 3) what is foreseen for a tick, then for its neighbours, which it may meet."""
+    """Write to hint (nh, HINT) what is foreseen for a tick, then for its neighbours, which it may meet."""
     count = 0
     for apart in range(SPREAD + 1):
-        for i in range(foreseen.size // 4):
-            if foreseen[4 * i] >= 0.0 and abs(foreseen[4 * i] - tick) == apart and count < hint.shape[0]:
-                for j in range(3):
-                    hint[count, j] = foreseen[4 * i + 1 + j]
+        for i in range(foreseen.size // FORECAST):
+            at = foreseen[FORECAST * i]
+            if at >= 0.0 and abs(at - tick) == apart and count < hint.shape[0]:
+                for j in range(HINT):
+                    hint[count, j] = foreseen[FORECAST * i + 1 + j]
                 count += 1
     for i in range(count, hint.shape[0]):
         hint[i, 0] = -1.0
-        hint[i, 1] = hint[i, 2] = 0.0
+        for j in range(1, HINT):
+            hint[i, j] = 0.0
 
 
 @njit(nogil=True)
 def sample_hints(state, inp, io):
     """Tell the tick what is foreseen for it."""
     if inp.hint.shape[0] > 0:
-        read_slot(io.foreseen_count, io.foreseen_slot, io.foreseen)
+        read_slot(io.foreseen_count, io.foreseen_slot, io.scratch, io.foreseen)
         take_hints(io.foreseen, state.tick[0], inp.hint)
 
 
@@ -184,6 +192,18 @@ def write_events(out, io, tick):
 
 
 @njit(nogil=True)
+def write_choices(out, io, tick):
+    for n in range(min(out.counts[4], out.choices.shape[0])):
+        i = claim_row(io.choice_places, io.choice_ring.shape[0])
+        if i < 0:
+            return
+        io.choice_ring[i, 0] = tick
+        for j in range(out.choices.shape[1]):
+            io.choice_ring[i, 1 + j] = out.choices[n, j]
+        publish_row(io.choice_places)
+
+
+@njit(nogil=True)
 def schedule_command(io, tick, values):
     i = tick % io.schedule_tick.size
     store_release(io.schedule_tick, i, -1)
@@ -192,11 +212,11 @@ def schedule_command(io, tick, values):
     store_release(io.schedule_tick, i, tick)
 
 
-def allocate_exchange(period_ns: int, early_ns: int, scheduled: bool, columns: int, state: State) -> Exchange:
+def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: State) -> Exchange:
     """An exchange at rest, with rings of rows of so many columns."""
     return Exchange(
         period_ns=period_ns,
-        early_ns=early_ns,
+        early_ns=np.array([min(EARLY_NS, period_ns // 4), min(EARLY_NS, period_ns // 4), period_ns // 4]),
         scheduled=int(scheduled),
         control=np.zeros(4, np.int64),
         device_count=np.zeros(1, np.int64),
@@ -209,6 +229,8 @@ def allocate_exchange(period_ns: int, early_ns: int, scheduled: bool, columns: i
         ring=np.zeros((RING_ROWS, columns)),
         event_places=np.zeros(3, np.int64),
         event_ring=np.zeros((EVENT_ROWS, 5)),
+        choice_places=np.zeros(3, np.int64),
+        choice_ring=np.zeros((CHOICE_ROWS, 1 + CHOICE + 3 * state.u.size)),
         lateness=np.zeros(BINS, np.int64),
         execution=np.zeros(BINS, np.int64),
         largest=np.zeros(4, np.int64),
@@ -218,7 +240,8 @@ def allocate_exchange(period_ns: int, early_ns: int, scheduled: bool, columns: i
         state_count=np.zeros(1, np.int64),
         state_slot=np.zeros(state_size(state)),
         foreseen_count=np.zeros(1, np.int64),
-        foreseen_slot=np.full(4 * FORESEEN, -1.0),
-        foreseen=np.full(4 * FORESEEN, -1.0),
+        foreseen_slot=np.full(FORECAST * FORESEEN, -1.0),
+        foreseen=np.full(FORECAST * FORESEEN, -1.0),
+        scratch=np.zeros(max(DEVICE, FORECAST * FORESEEN)),
         switch=np.zeros(state.hold.size, np.int64),
     )

@@ -22,7 +22,7 @@ from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
 from hapticsim.realtime.ahead import Ahead
 from hapticsim.realtime.atomics import load_acquire, store_release
-from hapticsim.realtime.clock import lock_memory, now_ns, request_priority, sleep_until
+from hapticsim.realtime.clock import learn_early, lock_memory, now_ns, request_priority, sleep_until
 from hapticsim.realtime.exchange import (
     DEVICE,
     EVENT_ROWS,
@@ -37,6 +37,7 @@ from hapticsim.realtime.exchange import (
     sample_hints,
     sample_input,
     schedule_command,
+    write_choices,
     write_events,
     write_force,
     write_row,
@@ -46,7 +47,6 @@ from hapticsim.realtime.slots import drain, read_slot, write_slot
 from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
-EARLY_NS = 60_000  # wake this long before the deadline and spin
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
@@ -59,9 +59,13 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
     while load_acquire(io.control, 0) == 0:
         now = now_ns(io.timespec)
         while now < deadline:
-            if deadline - now > io.early_ns:
-                sleep_until(deadline - io.early_ns, io.timespec, io.rest)
+            wake = deadline - io.early_ns[0]
+            slept = wake > now
+            if slept:
+                sleep_until(wake, io.timespec, io.rest)
             now = now_ns(io.timespec)
+            if slept and now > wake:
+                learn_early(io.early_ns, now - wake)
         late = now - deadline
 
         if load_acquire(io.control, 2) == 1:
@@ -75,6 +79,7 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
         write_state(state, io)
         finished = now_ns(io.timespec)
         write_row(state, inp, out, io, tick * plan.tick_s, tick, late, finished - now)
+        write_choices(out, io, tick)
         write_events(out, io, tick)
 
         finished = now_ns(io.timespec)
@@ -117,7 +122,7 @@ class RealTimeLoop:
         self.columns = assembly.columns
         width = len(self.columns)
         period = round(1e9 / assembly.scene.rate_Hz)
-        self._io = allocate_exchange(period, min(EARLY_NS, period // 4), scheduled, width, self.state)
+        self._io = allocate_exchange(period, scheduled, width, self.state)
         self._step = step_address(progress)
         self._kernel = compile_cached(_loop, LOOP, progress)
         self._thread: threading.Thread | None = None
@@ -125,8 +130,9 @@ class RealTimeLoop:
         self._ahead = Ahead(assembly, self._io, self._step, progress) if looks else None
         self._rows = np.zeros((RING_ROWS, width))
         self._events = np.zeros((EVENT_ROWS, 5))
+        self._choices = np.zeros_like(self._io.choice_ring)
         self._device = np.zeros(DEVICE)
-        self._force = np.zeros(FORCE)
+        self._force, self._copy = np.zeros(FORCE), np.zeros(FORCE)
         self.scheduling = "not started"
         warm_up(self)
 
@@ -232,7 +238,7 @@ class RealTimeLoop:
     def read_force(self) -> tuple[np.ndarray, Safety, Fault, int, float, float]:
         """Force on the hand (3,) [N], safety, fault, tick, its stamp [s], stamp of the sample."""
         f = self._force
-        read_slot(self._io.force_count, self._io.force_slot, f)
+        read_slot(self._io.force_count, self._io.force_slot, self._copy, f)
         return f[:3], Safety(int(f[3])), Fault(int(f[4])), int(f[5]), float(f[6]), float(f[7])
 
     @property
@@ -242,8 +248,8 @@ class RealTimeLoop:
 
     def read_state(self) -> np.ndarray:
         """Packed state (kernels/pack.py) after the newest tick; a copy."""
-        row = np.empty(self._io.state_slot.size)
-        while read_slot(self._io.state_count, self._io.state_slot, row) < 0:  # the loop is writing: a moment
+        row, scratch = np.empty((2, self._io.state_slot.size))
+        while read_slot(self._io.state_count, self._io.state_slot, scratch, row) < 0:  # it is being written
             time.sleep(1e-5)
         return row
 
@@ -255,6 +261,11 @@ class RealTimeLoop:
         """Events since the last call: tick, kind, contact, value, time in the tick [s]."""
         n = drain(self._io.event_places, self._io.event_ring, self._events)
         return [(int(t), Event(int(k)), int(c), float(v), float(s)) for t, k, c, v, s in self._events[:n]]
+
+    def drain_choices(self) -> np.ndarray:
+        """Choices of speeds (n, 1 + CHOICE + 3 nu) since the last call: tick, a row of Output.choices; a view
+        that the next call overwrites."""
+        return self._choices[: drain(self._io.choice_places, self._io.choice_ring, self._choices)]
 
     def statistics(self) -> dict[str, Any]:
         """Ticks, missed ticks, lateness and execution percentiles [us], rows the outlet lost."""
@@ -295,4 +306,5 @@ def warm_up(loop: RealTimeLoop) -> None:
     loop.schedule(-1, np.zeros(DEVICE))
     loop.drain()
     loop.drain_events()
+    loop.drain_choices()
     _store(loop._io.control, 2, _load(loop._io.control, 2))

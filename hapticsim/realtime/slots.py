@@ -26,16 +26,22 @@ def write_slot(count, data, values):
 
 
 @njit(nogil=True)
-def read_slot(count, data, values):
-    """Copy the newest values of a slot; return its count, or -1 when every try was torn."""
+def read_slot(count, data, scratch, values):
+    """Copy the newest values of a slot; return its count, or -1 with values as they were when every try was
+    torn.
+
+    scratch (n,) float64, for the copy that may be torn.
+    """
     for _ in range(TRIES):
         before = load_acquire(count, 0)
         if before % 2 == 1:
             continue
         for i in range(data.size):
-            values[i] = data[i]
+            scratch[i] = data[i]
         fence()
         if load_acquire(count, 0) == before:
+            for i in range(data.size):
+                values[i] = scratch[i]
             return before
     return -1
 
