@@ -36,6 +36,8 @@ UPRIGHT: Quaternion = (1.0, 0.0, 0.0, 0.0)
 # Plain integers of the bits that drivers set in every tick.
 ENGAGE = int(Button.ENGAGE)
 DISENGAGE = int(Button.DISENGAGE)
+FIRST = int(Button.FIRST)  # free: the scene says what it switches
+SECOND = int(Button.SECOND)
 READY = int(DeviceFlag.READY)
 SATURATED = int(DeviceFlag.SATURATED)
 STOPPED = int(DeviceFlag.STOPPED)
@@ -87,7 +89,7 @@ class DeviceSample:
     velocity_m_per_s: Vector = ZERO
     quaternion_wxyz: Quaternion = UPRIGHT
     angular_velocity_rad_per_s: Vector = ZERO
-    buttons: int = 0  # bit mask (wire.messages.Button): ENGAGE, DISENGAGE, others free
+    buttons: int = 0  # bit mask (wire.messages.Button): ENGAGE, DISENGAGE, FIRST to FOURTH, others free
     force_N: Vector = ZERO  # force the device applies to the hand now
     flags: int = READY  # bit mask (wire.messages.DeviceFlag): trouble travels with the sample
     target_m: Vector | None = None  # where the hand wants to be; None when nobody can know
@@ -106,9 +108,13 @@ class Driver(ABC):
         value that cannot be used raises ConfigError.
 
     Called from one thread.  ``read`` and ``write`` never wait.
+
+    ``shared_options`` names the options that mean the same to other drivers: a scene made for one of them
+    keeps these when it is run with this driver.  All others are a driver's own.
     """
 
     name: ClassVar[str]
+    shared_options: ClassVar[frozenset[str]] = frozenset()
 
     @abstractmethod
     def __init__(self, options: Mapping[str, Any] | None = None) -> None: ...

@@ -4,8 +4,7 @@ Each tick, on absolute deadlines at the rate the server asked for: read the devi
 take the newest force, let the guard decide, write it.  Whatever goes wrong, the motors get zero: a silent
 server, a command that is not finite, a device that reports nonsense, an exception, a signal.
 
-The hand engages: pressing button ENGAGE asks the server to arm, only if it last said DISARMED or FAULT;
-pressing DISENGAGE asks it to disarm.
+The hand engages (engagement.py); all buttons travel with the measurement.
 """
 
 from __future__ import annotations
@@ -16,17 +15,16 @@ import threading
 import time
 from typing import TextIO
 
-from devices.base import DISENGAGE, ENGAGE, ZERO, DeviceSample, Driver, Finished
-from devices.guard import FORCEFUL, STILL, ForceGuard
+from devices.base import ZERO, DeviceSample, Driver, Finished
+from devices.engagement import Engagement
+from devices.guard import ForceGuard
 from devices.pacing import Pacer, quiet_memory
 from devices.report import BridgeReport
 from devices.voice import Voice
-from hapticsim.codes import Fault, Safety
 from hapticsim.errors import WireError
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.messages import DeviceFlag, Force, Welcome
 
-DISARM_AGAIN_S = 0.1  # how often a server that is still armed after a silence is asked to disarm
 FIRST_LOOK_S = 0.02  # between two looks for a server before the first session
 ANSWER_ALLOWANCE = 5.0  # time-outs that may pass between a measurement and a command that knows of it
 WATCHDOG, REFUSED = int(DeviceFlag.WATCHDOG), int(DeviceFlag.REFUSED)
@@ -63,14 +61,12 @@ class Bridge:
         self._guard = ForceGuard(
             limits.max_force_N, limits.turning.max_torque_Nm if limits.turning is not None else 0.0
         )
+        self._engagement = Engagement(driver, link)
         self._voice = Voice(stream, self._status)
         self._sample: DeviceSample | None = None
         self._force = ZERO
-        self._mode, self._fault = -1, 0  # last heard from the server; -1: nothing in this session
-        self._buttons = 0
         self._welcome: Welcome | None = None  # terms of the session the guard knows
         self._pacer = Pacer(1.0 / driver.info.rate_Hz)
-        self._asked_to_disarm_s = -math.inf
 
     def run(self, duration_s: float | None = None) -> BridgeReport:
         """Open the driver, find the server, tick until stopped; returns the report.
@@ -112,7 +108,7 @@ class Bridge:
     def _change_session(self, welcome: Welcome | None) -> None:
         """Follow the link into a session, or out of one (None)."""
         self._welcome = welcome
-        self._hear(-1, 0)
+        self._engagement.forget()
         if welcome is None:
             self._voice.say(f"{self.link.endpoint}: {self.link.ended} Force is zero; looking for a server.")
             return
@@ -159,7 +155,7 @@ class Bridge:
         if command is None:
             force = self._guard.apply(None, -1, math.inf, elapsed_s)
         else:
-            self._hear(command.mode, command.fault)
+            self._engagement.hear(command.mode, command.fault)
             force = self._guard.apply(
                 command.force_N, command.mode, self._age_s(command), elapsed_s, command.torque_Nm
             )
@@ -171,11 +167,9 @@ class Bridge:
             self._voice.say(f"{self.link.endpoint}: silent; force is zero until the server is armed again.")
         if self._guard.not_finite > refused_before == 0:
             self._voice.say(f"{self.link.endpoint}: sent a force that is not finite; zero was applied.")
-        if self._guard.held and self._mode in FORCEFUL and now_s - self._asked_to_disarm_s > DISARM_AGAIN_S:
-            # It never noticed that it had been silent.  Force must not come back by itself.
-            self._asked_to_disarm_s = now_s
-            self.link.disarm()
-        self._press(sample.buttons)
+        if self._guard.held:
+            self._engagement.refuse_force(now_s)
+        self._engagement.press(sample.buttons)
 
     def _send(self, sample: DeviceSample) -> None:
         flags = sample.flags
@@ -203,19 +197,6 @@ class Bridge:
         """
         answered_s = (time.monotonic_ns() - command.echo_ns) * 1e-9
         return max(self.link.force_age_s(), answered_s / ANSWER_ALLOWANCE)
-
-    def _press(self, buttons: int) -> None:
-        rising = buttons & ~self._buttons
-        self._buttons = buttons
-        if rising & DISENGAGE:
-            self.link.disarm()
-        elif rising & ENGAGE and self._mode in STILL:
-            self.link.arm()
-
-    def _hear(self, mode: int, fault: int) -> None:
-        if mode != self._mode or fault != self._fault:
-            self._mode, self._fault = mode, fault
-            self.driver.notice(mode, fault)
 
     def _look_again(self) -> None:
         try:
@@ -248,10 +229,8 @@ class Bridge:
         if sample is None:
             return f"looking for a server at {self.link.endpoint}"
         x, y, z = (1e3 * c for c in sample.position_m)
-        mode = Safety(self._mode).name if self._mode >= 0 else "no server"
-        fault = f" ({Fault(self._fault).name})" if self._fault else ""
         return (
-            f"{mode}{fault}  handle {x:+6.1f} {y:+6.1f} {z:+6.1f} mm  "
+            f"{self._engagement.words}  handle {x:+6.1f} {y:+6.1f} {z:+6.1f} mm  "
             f"force {math.hypot(*self._force):5.2f} N  "
             f"round trip {self.link.round_trip.percentile_us(50):.0f} us  missed {self.report.missed}"
         )

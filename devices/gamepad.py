@@ -2,14 +2,19 @@
 
 Options besides those of ``devices.held``:
 
-    mode           rate (a stick gives a speed, the target stays where it was left) or position (a stick
-    gives a place) joystick       0: which gamepad axis_x, axis_z 0, 1: the stick's axes, right and down
-    positive, for X and -Z trigger_toward, trigger_away  2, 5: trigger axes for Y; the shoulder buttons 4
-    and 5 do the same reach          1.5: how far the target may go, in workspace radii
+    mode            rate (a stick gives a speed, the target stays where it was left) or position (a stick
+                    gives a place)
+    joystick        0: which gamepad
+    axis_x, axis_z  0, 1: the stick's axes, right and down positive, for X and -Z
+    trigger_toward, trigger_away
+                    2, 5: trigger axes for Y; the shoulder buttons 4 and 5 do the same
+    reach           1.5: how far the target may go, in workspace radii
+    axis_turn       3: the other stick's axis, right positive, turns the hand about Z (to the right) where
+                    ``turning`` is true, up to 2 rad either way
 
-Button 0 engages, button 1 disengages.  Rumble is vibration, not force: it tells that something pushes and
-how hard, not where to. Each rumble lasts twice the time to the next one, so that it dies by itself when the
-driver does.
+Button 0 engages, button 1 disengages; 2 and 3 are the first and second button of a scene.  Rumble is
+vibration, not force: it tells that something pushes and how hard, not where to. Each rumble lasts twice the
+time to the next one, so that it dies by itself when the driver does.
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ import os
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from devices.base import DISENGAGE, ENGAGE, ZERO, Vector
+from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO, Vector
 from devices.held import HeldDriver
 from devices.options import Options
 from devices.target import SmoothTarget, within
@@ -28,7 +33,9 @@ from hapticsim.errors import DeviceError
 DEAD_ZONE = 0.12  # worn sticks rest within a tenth of their travel
 POLL_S = 0.004  # gamepads report every 4 to 10 ms
 RUMBLE_S = 0.05
+BUTTONS = (ENGAGE, DISENGAGE, FIRST, SECOND)  # of the gamepad's buttons 0 to 3
 SHOULDER_TOWARD, SHOULDER_AWAY = 4, 5
+TURN_REACH = 2.0  # [rad] either way: a wrist turns no further
 
 
 class Gamepad(HeldDriver):
@@ -40,11 +47,14 @@ class Gamepad(HeldDriver):
         self._rate_mode = options.text("mode", "rate", choices=("rate", "position")) == "rate"
         self._index = options.count("joystick", 0)
         self._axes = (options.count("axis_x", 0), options.count("axis_z", 1))
+        self._axis_turn = options.count("axis_turn", 3)
         self._triggers = (options.count("trigger_toward", 2), options.count("trigger_away", 5))
         radius = self.info.limits.workspace_radius_m
         self._reach_m = options.number("reach", 1.5, above=0.0, at_most=10.0) * radius
         self._target = SmoothTarget(self.hand_speed_m_per_s)
         self._goal: Vector = ZERO
+        self._turn = SmoothTarget(self.hand_speed_rad_per_s)  # of the angle, in its first number
+        self._turn_goal = self._twist = 0.0  # [rad]; deflection in [-1, 1], left positive
         self._stick: Vector = ZERO  # deflection in X, Y, Z, each in [-1, 1]
         self._buttons = 0
         self._polled_s = self._rumbled_s = -math.inf
@@ -85,6 +95,9 @@ class Gamepad(HeldDriver):
                 self._rumble()
         return self._target.at(time_s, self._goal), self._buttons, 0
 
+    def _steer_turn(self, time_s: float) -> float:
+        return self._turn.at(time_s, (self._turn_goal, 0.0, 0.0))[0]
+
     def write(self, force_N: Vector) -> Vector:
         sent = super().write(force_N)
         self._force_N = math.sqrt(sent[0] ** 2 + sent[1] ** 2 + sent[2] ** 2)
@@ -111,13 +124,17 @@ class Gamepad(HeldDriver):
         toward = max(toward, float(self._button(SHOULDER_TOWARD)))
         away = max(away, float(self._button(SHOULDER_AWAY)))
         self._stick = (beyond_dead_zone(x), away - toward, -beyond_dead_zone(z))
-        self._buttons = (ENGAGE if self._button(0) else 0) | (DISENGAGE if self._button(1) else 0)
+        self._buttons = sum(bit for i, bit in enumerate(BUTTONS) if self._button(i))
+        self._twist = -beyond_dead_zone(self._axis(self._axis_turn))
 
     def _aim(self, elapsed_s: float) -> None:
         scale = self.hand_speed_m_per_s * elapsed_s if self._rate_mode else self._reach_m
         origin = self._goal if self._rate_mode else ZERO
         x, y, z = (o + scale * s for o, s in zip(origin, self._stick, strict=True))
         self._goal = within((x, y, z), self._reach_m)
+        step = self.hand_speed_rad_per_s * elapsed_s if self._rate_mode else TURN_REACH
+        turn = (self._turn_goal if self._rate_mode else 0.0) + step * self._twist
+        self._turn_goal = min(max(turn, -TURN_REACH), TURN_REACH)
 
     def _rumble(self) -> None:
         strong = min(self._force_N / self.info.limits.max_force_N, 1.0)

@@ -2,7 +2,7 @@
 
 A subclass says where the hand wants to be (``_steer``); everything that is felt is the emulated device's.
 
-Options of all three, with their defaults:
+Options of all three, with their defaults.  They travel with a scene from one of the three to another:
 
     emulate                     omega_3   row of the device table
     hand_mass_kg                0.5       the hand that holds the handle (see emulated.Hand)
@@ -28,7 +28,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from devices.base import ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from devices.emulated import EmulatedDevice, Hand
@@ -38,9 +38,19 @@ from devices.wrist import EmulatedWrist, Grip
 
 LIGHTEST_HANDLE_KG = 0.01  # below, a 1 kHz force loop on the handle says nothing about any device
 
+EMULATION = frozenset(
+    "emulate hand_mass_kg hand_damping_Ns_per_m hand_stiffness_N_per_m hand_speed_m_per_s delay_samples "
+    "velocity_window_s rate_Hz max_force_N workspace_radius_m apparent_mass_kg coulomb_friction_N "
+    "viscous_friction_Ns_per_m position_resolution_m turning hand_stiffness_Nm_per_rad "
+    "hand_damping_Nms_per_rad hand_inertia_kg_m2 hand_speed_rad_per_s max_torque_Nm apparent_inertia_kg_m2 "
+    "coulomb_friction_Nm viscous_friction_Nms_per_rad".split()
+)
+
 
 class HeldDriver(Driver):
     """A driver without hardware: a target and buttons in, an emulated device out."""
+
+    shared_options: ClassVar[frozenset[str]] = EMULATION
 
     def __init__(self, options: Mapping[str, Any] | None = None) -> None:
         o = Options(options)

@@ -3,8 +3,8 @@
 Options besides those of ``devices.held``:
 
     pointer    endpoint on which a window publishes the topic ``pointer``; without it the driver opens a pad
-    window of its own reach      1.5: how far the target may go, in workspace radii; beyond 1 the hand can
-    lean on what it meets
+               window of its own
+    reach      1.5: how far the target may go, in workspace radii; beyond 1 the hand can lean on what it meets
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ import sys
 from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol
 
-from devices.base import DISENGAGE, ENGAGE, ZERO, DeviceSample, Vector
+from devices.base import ZERO, DeviceSample, Vector
 from devices.held import HeldDriver
 from devices.options import Options
 from devices.pad_process import PadProcess
 from devices.target import SmoothTarget, within
 from hapticsim.errors import DeviceError
+from hapticsim.wire.messages import Button
 from hapticsim.wire.subscriber import Subscriber
 
 SILENT_AFTER_S = 0.5  # of a window that publishes with every frame
+NAMED = sum(Button)  # other bits of a window are not passed on
 TURN_REACH = 2.0  # [rad] either way: a wrist turns no further
 
 
@@ -148,4 +150,4 @@ def goal_and_buttons(payload: dict[str, Any]) -> tuple[Vector, int] | None:
         return None
     if not all(isinstance(c, (int, float)) and abs(c) < 10.0 for c in target):  # NaN fails too
         return None
-    return (float(target[0]), float(target[1]), float(target[2])), buttons & (ENGAGE | DISENGAGE)
+    return (float(target[0]), float(target[1]), float(target[2])), buttons & NAMED

@@ -1,7 +1,8 @@
 """The pad: a small window in which a mouse moves a hand.
 
 Pointer: X and Z.  Wheel, or the pointer with Shift held: Y, away from the user.  Left button (or space):
-engage.  Right button (or escape): disengage.  Q and E, held: turn the hand about Z, where the handle turns.
+engage.  Right button (or escape): disengage.  B and N: the first and second button of a scene.  Q and E,
+held: turn the hand about Z, where the handle turns.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import pygame
 
-from devices.base import DISENGAGE, ENGAGE
+from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND
 from devices.pad_process import CLOSED, FAILED, OPEN, PadTerms
 from hapticsim.codes import Fault, Safety
 
@@ -24,6 +25,7 @@ UNSEEN = ("dummy", "offscreen")  # what SDL falls back to when no display answer
 WHEEL_STEP = 0.04  # of the reach per notch
 TURN_RATE = 1.5  # [rad/s] while Q or E is held
 TURN_REACH = 2.0  # [rad] either way
+KEYS = {pygame.K_SPACE: ENGAGE, pygame.K_ESCAPE: DISENGAGE, pygame.K_b: FIRST, pygame.K_n: SECOND}
 DIAL = 26  # pixels, radius of the dial that shows the turn
 
 GROUND, RING, GRID = (24, 27, 34), (78, 88, 104), (40, 45, 55)
@@ -85,8 +87,7 @@ class Pad:
                 bit = {1: ENGAGE, 3: DISENGAGE}.get(event.button, 0)
                 self._press(bit, event.type == pygame.MOUSEBUTTONDOWN)
             elif event.type in (pygame.KEYDOWN, pygame.KEYUP):
-                bit = {pygame.K_SPACE: ENGAGE, pygame.K_ESCAPE: DISENGAGE}.get(event.key, 0)
-                self._press(bit, event.type == pygame.KEYDOWN)
+                self._press(KEYS.get(event.key, 0), event.type == pygame.KEYDOWN)
             elif event.type == pygame.WINDOWFOCUSLOST:
                 shared.buttons = 0  # a release outside the window never arrives
         return True

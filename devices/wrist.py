@@ -16,7 +16,8 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-from devices.emulated import MAX_CATCH_UP_STEPS, STEP_S, held_step
+from devices.emulated import MAX_CATCH_UP_STEPS, STEP_S
+from devices.held_step import held_step
 from devices.limits import TurningLimits
 
 

@@ -6,6 +6,7 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from hapticsim.errors import DeviceError, nearest
+from hapticsim.model.scene import DeviceSettings
 
 GROUP = "hapticsim.devices"
 
@@ -36,6 +37,31 @@ def why_not(name: str) -> str | None:
     except DeviceError as error:
         return str(error)
     return reason
+
+
+def options_for(name: str, settings: DeviceSettings) -> dict[str, Any]:
+    """The options with which a driver serves a scene.
+
+    The scene's own driver gets all that the scene says, another one what means the same to it: the options
+    that both share with others (``Driver.shared_options``).  A mouse and a scripted hand hold the same
+    emulated device; the pointer's reach and the waypoints are each one's own.
+
+    Raises
+    ------
+    DeviceError : there is no such driver.
+    ConfigError : the scene's own driver cannot use the scene's options, whichever driver is asked for.
+    """
+    shared: frozenset[str] = find_driver(name).shared_options
+    given = {"emulate": settings.emulate} if "emulate" in shared else {}
+    if name == settings.driver:
+        return given | settings.options
+    try:
+        own = find_driver(settings.driver)
+    except DeviceError:  # it need not be installed for another to take its place
+        return given
+    own.describe(options_for(settings.driver, settings))
+    both = shared & own.shared_options
+    return given | {key: value for key, value in settings.options.items() if key in both}
 
 
 def require_driver(name: str) -> Any:

@@ -125,7 +125,8 @@ class Server:
         ghost = role == "server" and scene.look_ahead_s > 0.0 and scene.handle is not None
         look_ahead = LookAhead(self.assembly, scene.look_ahead_s, progress) if ghost else None
         constraints = self.describer.constraints
-        board = Switchboard(constraints, self.loop, self.control) if self.control else None
+        presses = self.session.presses if self.session else None
+        board = Switchboard(constraints, self.loop, self.control, presses, say) if self.control else None
         self.outlet = Outlet(
             scene, self.loop, self.describer, self.publisher, self.recorder, self.session, look_ahead, board,
             self.statistics, say,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Fault, Safety
 from hapticsim.haptics.coupler import DeviceLimits, Gains, derive_gains
 from hapticsim.model.scene import Scene
@@ -19,6 +21,7 @@ from hapticsim.wire.messages import Hello
 
 PRIORITY = 70  # below the loop, above everything else
 POLL_S = 0.002
+MOST_PRESSES = 64  # that wait for somebody to take them; more are old
 
 
 def limits_of(hello: Hello) -> DeviceLimits:
@@ -40,7 +43,8 @@ class DeviceSession:
     """Serve whatever device is connected to a port.
 
     Public attributes: ``gains`` of the coupler for the present device (None before the first), ``target``
-    (where the hand wants to be, if the device knows), ``force_limit_N`` and ``workspace_radius_m``.
+    (where the hand wants to be, if the device knows), ``force_limit_N`` and ``workspace_radius_m``, and
+    ``presses``: numbers of the constraints whose button was pressed, oldest first, for whoever switches.
     """
 
     def __init__(self, scene: Scene, loop: RealTimeLoop, port: DevicePort, say: Callable[[str], Any]) -> None:
@@ -48,6 +52,8 @@ class DeviceSession:
         self.target: tuple[float, float, float] | None = None
         self.force_limit_N = self.workspace_radius_m = 0.0
         self._scene, self._loop, self._port, self._say = scene, loop, port, say
+        self.presses: deque[int] = deque(maxlen=MOST_PRESSES)
+        self._buttons = ButtonSwitches(scene)
         self._disarm_wanted = threading.Event()
         self._arms = self._disarms = 0
         self._position = self._velocity = (0.0, 0.0, 0.0)
@@ -83,6 +89,7 @@ class DeviceSession:
         """Apply what came; True when the loop has to be told."""
         if news.joined is not None:
             self._meet(news.joined)
+            self._buttons.forget()
             self._disarms += 1  # whatever was armed before, a new session starts without force
             self._stamp_ns, self._present = 0, True
         if news.state is not None:
@@ -91,6 +98,7 @@ class DeviceSession:
             self._angular_velocity = news.state.angular_velocity_rad_per_s
             self._stamp_ns, self._sender_s = time.monotonic_ns(), news.state.stamp_ns * 1e-9
             self.target = news.state.target_m
+            self.presses.extend(self._buttons.pressed(news.state.buttons))
         asked = news.disarm or self._disarm_wanted.is_set()
         if asked:
             self._disarm_wanted.clear()

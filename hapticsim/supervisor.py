@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hapticsim.child import REFUSED, Child
-from hapticsim.drivers import find_driver, require_driver
+from hapticsim.drivers import find_driver, options_for, require_driver
 from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Scene
 from hapticsim.wire.endpoints import default_endpoint
@@ -92,10 +92,7 @@ def choose_driver(scene: Scene, device: str | None) -> tuple[str, dict[str, Any]
     if device == "auto":
         wanted = "mouse" if has_display() else "scripted"
         automatic = wanted == "scripted"
-    options: dict[str, Any] = {"emulate": scene.device.emulate}
-    if wanted == scene.device.driver:
-        options |= scene.device.options
-    return wanted, options, automatic
+    return wanted, options_for(wanted, scene.device), automatic
 
 
 def recording_path(scene: Scene) -> Path:

@@ -1,13 +1,17 @@
-"""Requests from the control road to the loop, and what became of them back.
+"""Requests from the control road to the loop, and what became of them back; presses of the device's buttons.
 
 A switch is answered when a tick has taken it: by then the constraint holds, or does not, and an event says
-why.  The board is served by the outlet between two messages, so that it never holds anything up.
+why.  A press goes the same way, and asks for the other of what the constraint does, or was asked to do.  The
+board is served by the outlet between two messages, so that it never holds anything up.
 """
 
 from __future__ import annotations
 
 import time
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +31,7 @@ _REASONS = (Event.REFUSED, Event.CONFLICT)
 class Waiting:
     """A switch that no tick is known to have taken."""
 
-    asked: Asked
+    asked: Asked | None  # None: a button, which hears no answer
     constraint: int
     held: bool
     count: int  # requests for this constraint, with this one
@@ -42,10 +46,20 @@ class Switchboard:
     constraints : of the assembly that the loop runs.
     loop : what is switched; nobody else switches it.
     port : where requests come from; closed by its owner.
+    presses : numbers of constraints to switch over, which another thread adds (``DeviceSession.presses``).
+    say : told why a press changed nothing, one sentence.
     """
 
-    def __init__(self, constraints: ConstraintDescriber, loop: RealTimeLoop, port: ControlPort) -> None:
+    def __init__(
+        self,
+        constraints: ConstraintDescriber,
+        loop: RealTimeLoop,
+        port: ControlPort,
+        presses: deque[int] | None = None,
+        say: Callable[[str], Any] = lambda line: None,
+    ) -> None:
         self._constraints, self._loop, self._port = constraints, loop, port
+        self._presses, self._say = deque() if presses is None else presses, say
         self._counts = [0] * len(constraints.names)
         self._waiting: list[Waiting] = []
         self._why: dict[int, str] = {}  # of a constraint, since it was last asked for
@@ -64,6 +78,8 @@ class Switchboard:
             if now > w.until_s:
                 self._refuse(w.asked, f"the loop has not ticked for {ANSWER_S:g} s: start the server again.")
         self._waiting = [w for w in self._waiting if now <= w.until_s]
+        while row is not None and self._presses:
+            self._switch_over(self._presses.popleft(), row)
         for asked in self._port.poll():
             if isinstance(asked.request, SwitchRequest):
                 self._switch(asked, asked.request)
@@ -76,15 +92,23 @@ class Switchboard:
             known = f"they are {listed(names)}" if names else "this scene has none"
             sentence = f"constraint {request.name!r} is not there{nearest(request.name, names)}: {known}."
             self._refuse(asked, sentence)
-        elif len(self._waiting) >= MOST_WAITING:
-            self._refuse(asked, f"{MOST_WAITING} requests wait already: ask again later.")
         else:
-            c = names.index(request.name)
-            self._counts[c] += 1
-            self._why.pop(c, None)
-            self._loop.switch(c, request.held)
-            until_s = time.monotonic() + ANSWER_S
-            self._waiting.append(Waiting(asked, c, request.held, self._counts[c], until_s))
+            self._ask(asked, names.index(request.name), request.held)
+
+    def _switch_over(self, c: int, row: np.ndarray) -> None:
+        """A press: let go what holds, or slips, and the other way round."""
+        wishes = [w.held for w in self._waiting if w.constraint == c]
+        held = wishes[-1] if wishes else self._constraints.switched(row, c)[1] != Hold.FREE
+        self._ask(None, c, not held)
+
+    def _ask(self, asked: Asked | None, c: int, held: bool) -> None:
+        if len(self._waiting) >= MOST_WAITING:
+            self._refuse(asked, f"{MOST_WAITING} requests wait already: ask again later.")
+            return
+        self._counts[c] += 1
+        self._why.pop(c, None)
+        self._loop.switch(c, held)
+        self._waiting.append(Waiting(asked, c, held, self._counts[c], time.monotonic() + ANSWER_S))
 
     def _settle(self, w: Waiting, row: np.ndarray) -> bool:
         """Answer a request that the row's tick knew of; False while it did not."""
@@ -95,12 +119,15 @@ class Switchboard:
         if w.held and hold == Hold.FREE and taken == w.count:
             words = self._why.get(w.constraint, f"{name!r} let go at once under its force")
             self._refuse(w.asked, f"{words}: bring the mechanism to where it can hold, or let another go.")
-        else:
+        elif w.asked is not None:
             self._port.answer(w.asked, "done", name=name, hold=hold_word(hold), tick=tick)
         return True
 
-    def _refuse(self, asked: Asked, sentence: str) -> None:
-        self._port.answer(asked, "refused", reason=sentence)
+    def _refuse(self, asked: Asked | None, sentence: str) -> None:
+        if asked is None:
+            self._say(sentence)
+        else:
+            self._port.answer(asked, "refused", reason=sentence)
 
     def _list(self, row: np.ndarray | None) -> list[dict[str, object]]:
         """What there is; before the first tick what it does is not known."""

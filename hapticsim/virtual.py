@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 import hapticsim
-from hapticsim.codes import Safety
+from hapticsim.button_switches import ButtonSwitches
+from hapticsim.codes import Hold, Safety
 from hapticsim.haptics.coupler import DeviceLimits
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.scene import Scene
@@ -56,7 +57,8 @@ def simulate(
 
     Parameters
     ----------
-    driver : open driver (``devices.base.Driver``); its engage button arms, its disengage button disarms.
+    driver : open driver (``devices.base.Driver``); its engage button arms, its disengage button disarms, the
+        others switch what the scene says.
     seconds : [s] of simulated time.
     record : file to record to, or None.
     tell : called every ``BATCH`` ticks with the time and the newest row.
@@ -78,6 +80,7 @@ def simulate(
     ticks = round(seconds * scene.rate_Hz)
     rows = np.zeros((ticks, len(sim.columns)))
     buttons = written = 0
+    switches, names = ButtonSwitches(scene), [c.name for c in scene.constraints]
     safety = Safety.DISARMED
     try:
         for k in range(ticks):
@@ -88,6 +91,8 @@ def simulate(
                 sim.arm()
             if rising & 2:
                 sim.disarm()
+            for c in switches.pressed(buttons):
+                sim.switch(names[c], sim.held[names[c]] == Hold.FREE)
             sim.set_device(
                 np.array(sample.position_m),
                 np.array(sample.velocity_m_per_s),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from devices.base import DISENGAGE, ENGAGE, ZERO
+from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO
 from devices.gamepad import DEAD_ZONE, Gamepad, beyond_dead_zone
 from hapticsim.errors import ConfigError, DeviceError
 
@@ -113,6 +113,40 @@ def test_the_buttons_engage_and_disengage(stick):
         stick.button(0, False)
         stick.button(1, True)
         assert read_for(device, 0.02, 0.02).buttons == DISENGAGE
+
+
+def test_two_buttons_are_left_to_the_scene(stick):
+    with Gamepad({"joystick": stick.index}) as device:
+        stick.button(2, True)
+        assert read_for(device, 0.02).buttons == FIRST
+        stick.button(3, True)
+        assert read_for(device, 0.02, 0.02).buttons == FIRST | SECOND
+
+
+def turned(device: Gamepad, seconds: float, start_s: float) -> float:
+    """[rad] The angle after so long."""
+    read_for(device, seconds, start_s)
+    return device.wrist.true_angle_rad
+
+
+def test_the_other_stick_turns_the_handle_and_not_beyond_the_reach_of_a_wrist(stick):
+    with Gamepad({"joystick": stick.index, "turning": True, "hand_speed_rad_per_s": 1.0}) as device:
+        read_for(device, 0.05)
+        stick.axis(3, 1.0)
+        assert -0.55 < turned(device, 0.5, 0.05) < -0.3  # to the right, seen from above
+        stick.axis(3, 0.0)
+        resting = turned(device, 0.5, 0.55)
+        assert turned(device, 0.5, 1.05) == pytest.approx(resting, abs=2e-3)
+        stick.axis(3, -1.0)
+        assert turned(device, 4.0, 1.55) == pytest.approx(2.0, abs=0.01)
+
+
+def test_in_position_mode_the_other_stick_gives_the_angle(stick):
+    with Gamepad({"joystick": stick.index, "turning": True, "mode": "position"}) as device:
+        stick.axis(3, -1.0)
+        assert turned(device, 2.0, 0.0) == pytest.approx(2.0, abs=0.01)
+        stick.axis(3, 0.0)
+        assert turned(device, 2.0, 2.0) == pytest.approx(0.0, abs=0.01)
 
 
 def test_rumble_follows_the_force_and_is_short_enough_to_die_with_the_driver(stick):

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from devices.base import DISENGAGE, ENGAGE, ZERO, Finished
+from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO, Finished
 from devices.mouse import SILENT_AFTER_S, Mouse, goal_and_buttons
 from devices.pad_process import CLOSED, OPEN, PadTerms, Shared
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
+from hapticsim.wire.messages import Button
 from hapticsim.wire.publisher import Publisher
 
 pygame = pytest.importorskip("pygame")
@@ -75,8 +76,10 @@ def test_a_message_that_is_no_pointer_is_nothing(payload):
     assert goal_and_buttons(payload) is None
 
 
-def test_only_the_two_buttons_of_the_bridge_pass():
-    assert goal_and_buttons({"target": [0, 0, 0], "buttons": 0xFF}) == (ZERO, ENGAGE | DISENGAGE)
+def test_only_buttons_that_have_a_name_pass():
+    named = ENGAGE | DISENGAGE | FIRST | SECOND | Button.THIRD | Button.FOURTH
+    assert goal_and_buttons({"target": [0, 0, 0], "buttons": 0xFF}) == (ZERO, named)
+    assert goal_and_buttons({"target": [0, 0, 0], "buttons": FIRST}) == (ZERO, FIRST)
 
 
 def test_no_display_is_one_sentence(monkeypatch):
@@ -129,6 +132,14 @@ def test_the_pads_buttons_engage_and_disengage_and_are_released_with_the_focus(p
     pad.take_events([event(pygame.WINDOWFOCUSLOST)])
     assert shared.buttons == 0
     assert not pad.take_events([event(pygame.QUIT)])
+
+
+def test_keys_of_the_pad_are_the_free_buttons(pad):
+    pad, shared, _ = pad
+    pad.take_events([event(pygame.KEYDOWN, key=pygame.K_b), event(pygame.KEYDOWN, key=pygame.K_n)])
+    assert shared.buttons == FIRST | SECOND
+    pad.take_events([event(pygame.KEYUP, key=pygame.K_b)])
+    assert shared.buttons == SECOND
 
 
 def test_the_pad_draws_the_handle_where_it_is_and_its_force(pad):

@@ -7,9 +7,11 @@ import math
 
 import pytest
 
-from devices.base import DISENGAGE, ENGAGE, SATURATED
-from devices.scripted import Scripted, minimum_jerk
+from devices.base import DISENGAGE, ENGAGE, FIRST, SATURATED
+from devices.script import minimum_jerk
+from devices.scripted import Scripted
 from hapticsim.errors import ConfigError
+from hapticsim.wire.messages import Button
 
 H = 1e-3
 
@@ -84,6 +86,31 @@ def test_a_script_of_ones_own_holds_its_end_or_repeats():
     assert again.read(4.55).buttons == DISENGAGE
 
 
+@pytest.mark.parametrize("options", [{"hand_speed_m_per_s": 0.05}, {"hand_speed_rad_per_s": 0.5}])
+def test_a_slow_hand_makes_the_default_visit_as_far_as_it_gets(options):
+    slow, usual = Scripted({"turning": True, **options}), Scripted({"turning": True})
+    path = [slow.target_at(k * H) for k in range(15000)]
+    angles = [slow.angle_at(k * H) for k in range(15000)]
+    speed = max(math.dist(a, b) / H for a, b in itertools.pairwise(path))
+    turning = max(abs(b - a) / H for a, b in itertools.pairwise(angles))
+    if "hand_speed_m_per_s" in options:
+        assert speed == pytest.approx(0.05, rel=1e-4)
+        assert [t.angle_rad for t in slow.turns] == [t.angle_rad for t in usual.turns]
+    else:
+        assert turning == pytest.approx(0.5, rel=1e-4)
+        assert slow.waypoints == usual.waypoints
+
+
+def test_presses_name_the_buttons_of_the_wire():
+    presses = [{"time_s": 0.1 * n, "button": b, "hold_s": 0.05} for n, b in enumerate(("first", "fourth", 7))]
+    device = Scripted({"presses": presses})
+    assert [device.read(t).buttons for t in (0.0, 0.1, 0.2, 0.3)] == [FIRST, Button.FOURTH, 128, 0]
+
+
+def bend(time_s, angle_rad):
+    return {"time_s": time_s, "angle_rad": angle_rad}
+
+
 def waypoint(time_s, *position):
     return {"time_s": time_s, "position_m": list(position)}
 
@@ -135,7 +162,38 @@ def waypoint(time_s, *position):
         (
             {"presses": [{"time_s": 0, "button": "fire"}]},
             "<device options>: presses[0].button = 'fire' is not usable: "
-            "give engage, disengage or a bit from 0 to 31.",
+            "give engage, disengage, first, second, third, fourth or a bit from 0 to 31.",
+        ),
+        (
+            {"presses": [{"time_s": 0, "button": ["engage"]}]},
+            "<device options>: presses[0].button = ['engage'] is not usable: ",
+        ),
+        (
+            {"turns": [bend(0, 0), bend(1, 3)], "repeat": False},
+            "<device options>: turns[1].time_s = 1 asks the hand for 5.62 rad/s: "
+            "allow more time, or raise hand_speed_rad_per_s = 3.",
+        ),
+        (
+            {"turns": [bend(0, 0), bend(1, 0.5)]},
+            "<device options>: turns are at 0.5 rad when the script starts again after 15 s, and began at 0: "
+            "turn back before, or give repeat: false.",
+        ),
+        (
+            {"turns": [bend(0, 0), bend(14, 0.5), bend(16, 0)]},
+            "<device options>: turns are at 0.25 rad when the script starts again after 15 s",
+        ),
+        (
+            {"turns": [{"time_s": 1}]},
+            "<device options>: turns[0] = {'time_s': 1} is not usable: give {time_s",
+        ),
+        (
+            {"turns": [bend(1, 0), bend(1, 0)]},
+            "<device options>: turns[1].time_s = 1 is not after 1: sort the turns by time.",
+        ),
+        (
+            {"turns": [bend(1, 4)]},
+            "<device options>: angle_rad = 4 is not usable: give a finite number, at least -3.14159, "
+            "at most 3.14159.",
         ),
     ],
 )

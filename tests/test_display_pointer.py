@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hapticsim.display.camera import OrbitCamera
 from hapticsim.display.controls import Controls
-from hapticsim.display.pointer import DISENGAGE, ENGAGE, PULSE_S, Buttons, PointerTarget
+from hapticsim.display.pointer import DISENGAGE, ENGAGE, FIRST, PULSE_S, SECOND, Buttons, PointerTarget
 
 ORIGIN = np.array([0.5, 0.1, 0.2])
 RADIUS = 0.08
@@ -111,6 +111,18 @@ def test_two_escapes_far_apart_do_not_close():
     controls.take(press(pygame.K_ESCAPE), 10.0)
     controls.take(press(pygame.K_ESCAPE), 60.0)
     assert not controls.closing
+
+
+def test_b_and_n_are_buttons_of_the_device_and_a_key_held_down_is_one_press():
+    controls = Controls(view())
+    for now_s, repeated in ((1.0, 1.0), (1.3, 1.0), (1.34, 1.0)):
+        controls.take(press(pygame.K_b, "b"), now_s)
+        assert controls.buttons.mask(now_s) == (FIRST if now_s < repeated + PULSE_S else 0)
+    controls.take(pygame.event.Event(pygame.KEYUP, key=pygame.K_b), 2.0)
+    controls.take(press(pygame.K_b, "b"), 2.1)
+    assert controls.buttons.mask(2.1) == FIRST
+    controls.take(press(pygame.K_n, "n"), 2.2)
+    assert controls.buttons.mask(2.2) == SECOND and controls.switches_wanted == []
 
 
 def test_a_click_on_the_panel_does_not_engage():

@@ -10,6 +10,7 @@ import pytest
 import hapticsim as hs
 from devices.scripted import Scripted
 from hapticsim.codes import Safety
+from hapticsim.drivers import options_for
 from hapticsim.kernels.pack import pack_state, state_size
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.recording.reader import read_recording
@@ -24,7 +25,7 @@ ALL = sorted(CONFIGS.glob("*.yaml"))
 def visit(config: Path, record: Path | None = None) -> tuple[hs.Simulation, np.ndarray]:
     scene = hs.load(config)
     simulation = hs.Simulation(scene)
-    with Scripted({"emulate": scene.device.emulate}) as hand:
+    with Scripted(options_for("scripted", scene.device)) as hand:
         return simulation, simulate(scene, hand, SECONDS, record, simulation=simulation)
 
 

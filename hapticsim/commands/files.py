@@ -85,15 +85,13 @@ def simulate(
 
 def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
     """The whole tick, with a driver in lockstep."""
-    from hapticsim.drivers import require_driver
+    from hapticsim.drivers import options_for, require_driver
     from hapticsim.simulation import Simulation
     from hapticsim.virtual import simulate as run_virtual
 
     scene = load_scene(config)
-    settings = scene.device
-    options = {"emulate": settings.emulate}
-    if (device is None and settings.driver == "scripted") or device == settings.driver:
-        options |= settings.options
+    name = device or "scripted"
+    driver = require_driver(name)(options_for(name, scene.device))
     simulation = Simulation(scene, tell)
     start = time.perf_counter()
     shown = sys.stderr.isatty()
@@ -103,7 +101,7 @@ def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: 
             ratio = time_s / max(time.perf_counter() - start, 1e-9)
             tell(f"\r\033[K{time_s:.1f} of {seconds:g} s, {ratio:.0f} times real time")
 
-    with require_driver(device or "scripted")(options) as driver:
+    with driver:
         rows = run_virtual(scene, driver, seconds, out, advance, simulation)
     wall = time.perf_counter() - start
     if shown:

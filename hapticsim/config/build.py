@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
 from hapticsim.config.motion import torque_laws
 from hapticsim.config.refusal import dotted
@@ -57,12 +58,14 @@ def build(
     mapping, link = entry.mapping, entry.link
     contacts = _contacts(entry.contacts, shapes, model, refuse)
     own = model.constraints if isinstance(model, MechanismModel) else ()
+    constraints = build_constraints(entry.constraints, model, contacts, own, refuse)
     return Scene(
         name=entry.name,
         model=model,
         shapes=shapes,
         contacts=contacts,
-        constraints=build_constraints(entry.constraints, model, contacts, own, refuse),
+        constraints=constraints,
+        switch_on_button=switch_on_button(entry, constraints, refuse, notes),
         torque_laws=torque_laws(entry.torques, model, q0, refuse),
         handle=_handle(entry, model, refuse),
         q0=q0,

@@ -275,6 +275,9 @@ class SceneFile(Section):
     constraints: list[AnyConstraint] = Field(
         default=[], description="what ties bodies and joints to one another; may be switched"
     )
+    switch_on_button: dict[Name, Name] = Field(
+        default={}, description="by name of a constraint, the button of the device that switches it"
+    )
     torques: list[TorqueEntry] = Field(default=[], description="torque laws of joints")
     handle: HandleEntry | None = Field(
         default=None, description="what the hand holds; left out: nothing to hold"

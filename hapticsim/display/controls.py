@@ -7,7 +7,7 @@ import math
 import pygame
 
 from hapticsim.display.camera import OrbitCamera
-from hapticsim.display.pointer import DISENGAGE, ENGAGE, Buttons, PointerTarget
+from hapticsim.display.pointer import DISENGAGE, ENGAGE, FIRST, SECOND, Buttons, PointerTarget
 
 _TURN_KEY = math.radians(4.0)  # per key press; keys repeat
 _TURN_PIXEL = math.radians(0.35)
@@ -15,6 +15,7 @@ _ZOOM = 1.1
 _WHEEL_M = 0.004  # device metres per notch
 _ESC_AGAIN_S = 2.0
 _SHIFT = (pygame.K_LSHIFT, pygame.K_RSHIFT)
+_FREE = {pygame.K_b: FIRST, pygame.K_n: SECOND}
 _TURNS = {
     pygame.K_LEFT: (-_TURN_KEY, 0.0),
     pygame.K_RIGHT: (_TURN_KEY, 0.0),
@@ -39,7 +40,7 @@ class Controls:
         self.first_view_wanted = False
         self.resized = False
         self.switches_wanted: list[int] = []  # numbers of constraints, from 1
-        self._digits: set[int] = set()  # keys that are down: they repeat, and one press is one wish
+        self._down: set[int] = set()  # keys that switch: they repeat, and one press is one wish
         self._shift = False  # followed event by event: asking pygame tells the end of a batch of events
         self._esc_at_s = -math.inf
         self._at_px = (0.5 * camera.width_px, 0.5 * camera.height_px)
@@ -58,10 +59,10 @@ class Controls:
             self._key(event, now_s)
         elif event.type == pygame.KEYUP:
             self._shift = self._shift and event.key not in _SHIFT
-            self._digits.discard(event.key)
+            self._down.discard(event.key)
         elif event.type == pygame.WINDOWFOCUSLOST:
             self._shift = False
-            self._digits.clear()
+            self._down.clear()
         elif event.type == pygame.MOUSEMOTION:
             self._move(event)
         elif event.type == pygame.MOUSEWHEEL:
@@ -80,9 +81,13 @@ class Controls:
         if key in _SHIFT:
             self._shift = True
         if event.unicode and event.unicode in "123456789":
-            if key not in self._digits:
+            if key not in self._down:
                 self.switches_wanted.append(int(event.unicode))
-            self._digits.add(key)
+            self._down.add(key)
+        elif key in _FREE:
+            if key not in self._down:
+                self.buttons.click(_FREE[key], now_s)
+            self._down.add(key)
         elif key in _TURNS:
             self.camera.orbit(*_TURNS[key])
             self._keep_offset()

@@ -11,7 +11,7 @@ import numpy as np
 
 from hapticsim.display.camera import OrbitCamera
 
-ENGAGE, DISENGAGE = 1, 2  # bits of ``buttons`` on topic ``pointer``
+ENGAGE, DISENGAGE, FIRST, SECOND = 1, 2, 4, 8  # bits of ``buttons`` on topic ``pointer``
 PULSE_S = 0.15  # how long a click is held on the wire: a lost message or two must not lose it
 _EDGE_ON = 0.3  # cosine between view and plane normal below which another plane is taken
 
@@ -94,7 +94,7 @@ class Buttons:
         self._bit, self._until_s = 0, 0.0
 
     def click(self, bit: int, now_s: float) -> None:
-        """Start a pulse of ``ENGAGE`` or ``DISENGAGE``."""
+        """Start a pulse of one of the four."""
         self._bit, self._until_s = bit, now_s + PULSE_S
 
     def mask(self, now_s: float) -> int:

@@ -59,6 +59,7 @@ HELP = (
     ("left click, Space", "engage: the force rises"),
     ("right click, Esc", "disengage: no force"),
     ("1 to 9", "switch a constraint"),
+    ("B, N", "first and second button of the device"),
     ("arrow keys, middle drag", "turn the view"),
     ("+  -", "zoom"),
     ("R", "target back to the middle depth"),

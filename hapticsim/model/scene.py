@@ -123,6 +123,7 @@ class Scene:
     shapes: tuple[Shape, ...] = ()
     contacts: tuple[ContactPair, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    switch_on_button: dict[str, str] = field(default_factory=dict)  # constraint: wire.messages.FREE_BUTTONS
     torque_laws: tuple[TorqueLaw, ...] = ()
     handle: Handle | None = None
     q0: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (nq,)

@@ -43,10 +43,18 @@ TORQUE_LIMIT_Nm = 100.0
 
 
 class Button(IntFlag):
-    """Bits of `State.buttons` with a meaning; the others are free."""
+    """Bits of `State.buttons` with a name; the others are free."""
 
     ENGAGE = 1
     DISENGAGE = 2
+    FIRST = 4  # this and the next three mean what the scene says
+    SECOND = 8
+    THIRD = 16
+    FOURTH = 32
+
+
+# Bits by the names that scenes use.
+FREE_BUTTONS = {b.name.lower(): int(b) for b in Button if b.name and b > Button.DISENGAGE}
 
 
 class DeviceFlag(IntFlag):

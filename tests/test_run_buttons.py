@@ -1,0 +1,73 @@
+"""A server and a device whose button switches a constraint, over the wire."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import hapticsim as hs
+from devices.base import ENGAGE, FIRST, ZERO
+from devices.scripted import Scripted
+from hapticsim.wire.device_link import DeviceLink
+from tests.four_bar import FOUR_BAR
+from tests.processes import START_S, eventually
+from tests.test_run_visit import publish_endpoint
+
+
+class Talking(threading.Thread):
+    """A device that says a thousand times a second which buttons are down."""
+
+    def __init__(self, endpoint: str) -> None:
+        super().__init__(daemon=True)
+        self.buttons, self.sent = 0, 0
+        self._endpoint, self._over = endpoint, threading.Event()
+        self.start()
+
+    def run(self) -> None:
+        with DeviceLink(self._endpoint, Scripted().info.hello()) as link:
+            link.connect(20.0)
+            while not self._over.wait(0.001):
+                self.sent += link.send_state(ZERO, ZERO, buttons=self.buttons)
+
+    def hold(self, buttons: int) -> None:
+        """Report these for 100 more messages."""
+        self.buttons, until = buttons, self.sent + 100
+        eventually(lambda: self.sent > until)
+
+    def end(self) -> None:
+        self._over.set()
+        self.join(5.0)
+
+
+def test_a_button_switches_a_constraint_once_per_press_and_the_event_says_so(place):
+    scene = place.folder / "four_bar.yaml"
+    scene.write_text(f"{FOUR_BAR}switch_on_button: {{brake: first, stop: second}}\n")
+    server = place.start("serve", scene)
+    server.hears("control endpoint", START_S)
+    with hs.Subscriber(publish_endpoint(place), ("state", "events")) as observer:
+        assert observer.latest("state", START_S) is not None
+
+        def hold() -> str:
+            return observer.latest("state", 5.0)["constraints"][1]["hold"]
+
+        device = Talking(f"ipc://{place.folder}/hapticsim/device.sock")
+        try:
+            eventually(lambda: device.sent > 50)
+            assert hold() == "free"
+            device.hold(FIRST)
+            eventually(lambda: hold() == "held")
+            device.hold(FIRST)  # a thumb that stays
+            device.hold(0)
+            assert hold() == "held"
+            device.hold(FIRST | ENGAGE)
+            eventually(lambda: hold() == "free")
+            device.hold(0)
+            device.hold(2 * FIRST)  # the second button, of what is out of reach
+            server.hears("'stop' was not imposed: it is out of reach: bring the mechanism")
+        finally:
+            device.end()
+        time.sleep(0.1)
+        told = [m.payload for m in iter(observer.receive, None) if m.topic == "events"]
+    switched = [e["text"] for e in told if e["kind"] == "switch"]
+    assert switched == ["'brake' holds", "'brake' is free"]
+    assert server.stop() == 0
