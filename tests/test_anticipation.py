@@ -33,8 +33,11 @@ def landing(anticipate_s: float = 0.02, restitution: float = 0.6) -> Scene:
     return replace(scene, anticipate_s=anticipate_s, contacts=bouncy)
 
 
-def run(scene: Scene, hints: str, ticks: int = TICKS) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (ticks, columns) and counts (ticks, 9) with no hints, true ones, or wrong ones."""
+def run(scene: Scene, hints: str, ticks: int = TICKS, lift: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Rows (ticks, columns) and counts (ticks, 9) with no hints, true ones, or wrong ones.
+
+    lift : [N m] size of a torque at the shoulder that presses the arm down and lifts it, 3 times a second.
+    """
     simulation = hs.Simulation(scene)
     foresight = Foresight(simulation.assembly)
     rng, pushes = np.random.default_rng(3), np.random.default_rng(4)
@@ -50,6 +53,7 @@ def run(scene: Scene, hints: str, ticks: int = TICKS) -> tuple[np.ndarray, np.nd
             hint[:, 1] = rng.uniform(-1000.0, 1000.0, HINTS)
             hint[:, 2] = rng.integers(0, 5, HINTS)
             hint[:, 3] = pushes.integers(0, 5, HINTS)
+        simulation.apply(torque=np.array([lift * np.sin(0.02 * k), 0.0]))
         simulation.step()
         simulation.read_row(rows[k])
         counts[k] = simulation._output.counts
@@ -61,14 +65,27 @@ def motion(scene: Scene, rows: np.ndarray) -> np.ndarray:
 
 
 def test_what_is_foreseen_saves_trial_steps_and_leaves_the_motion_as_it_was() -> None:
-    scene = landing()
-    (plain, counts), (told, fewer) = run(scene, "no"), run(scene, "true")
-    assert counts[:, CROSSINGS].sum() >= 5
+    """A force that crosses zero is told in advance; a gap is found at once without."""
+    scene = landing(restitution=0.0)
+    (plain, counts), (told, fewer) = run(scene, "no", 3000, 30.0), run(scene, "true", 3000, 30.0)
     np.testing.assert_array_equal(counts[:, CROSSINGS], fewer[:, CROSSINGS])
     np.testing.assert_allclose(motion(scene, told), motion(scene, plain), rtol=1e-9, atol=1e-9)
     in_events = counts[:, CROSSINGS] > 0
-    assert fewer[in_events, TRIALS].sum() < 0.8 * counts[in_events, TRIALS].sum()
-    np.testing.assert_array_equal(fewer[~in_events, TRIALS], counts[~in_events, TRIALS])
+    assert in_events.sum() >= 5
+    force = plain[:, WIDTH + 2 * (scene.model.nq) + len(scene.contacts)]
+    leaves = in_events & (force > 0.0)
+    assert leaves.sum() >= 2 and (in_events & ~leaves).sum() >= 2
+    assert fewer[leaves, TRIALS].sum() < 0.8 * counts[leaves, TRIALS].sum()
+    np.testing.assert_array_equal(fewer[~leaves, TRIALS], counts[~leaves, TRIALS])
+
+
+def test_a_gap_that_closes_within_a_tick_is_located_by_one_trial_step() -> None:
+    """The whole tick, the step to the crossing, and the rest of the tick."""
+    scene = landing()
+    _, counts = run(scene, "no")
+    single = counts[:, CROSSINGS] == 1
+    assert single.sum() >= 4
+    assert np.all(counts[single, TRIALS] <= 4) and np.median(counts[single, TRIALS]) == 3.0
 
 
 def test_a_foreseen_choice_of_speeds_is_adopted_and_leaves_the_motion_as_it_was() -> None:

@@ -175,6 +175,8 @@ class Workspace(Block):
     q1: Vector  # (nq,) end of the piece
     u1: Vector  # (nu,)
     qs: Vector  # (nq,) stage
+    qi: Vector  # (nq,) between the ends of a piece (dense.py)
+    rate1: Vector  # (nq,) rates of the coordinates at its end
     us: Vector  # (nu,)
     dq: Matrix  # (4, nq) qdot of the stages
     du: Matrix  # (4, nu) udot of the stages
@@ -333,7 +335,8 @@ def allocate_workspace(
 ) -> Workspace:
     guards = 2 * nk + nc
     shapes = {
-        "q0": nq, "u0": nu, "q1": nq, "u1": nu, "qs": nq, "us": nu, "dq": (4, nq), "du": (4, nu),
+        "q0": nq, "u0": nu, "q1": nq, "u1": nu, "qs": nq, "qi": nq, "rate1": nq, "us": nu,
+        "dq": (4, nq), "du": (4, nu),
         "M": (nu, nu), "h": nu, "X": (nf, 12), "V": (nf, nu, 6), "vel": (nf, 6), "acc": (nf, 6),
         "tau": nu, "gravity": nu, "f": nu, "A": (nr, nu), "s": nr, "B": (nr, nu), "t": nr, "phi": nr,
         "rows": nr, "LU": (nr, nr), "pivots": nr, "D": (nr, nu), "E": (nr, nu), "g": nr, "K": (nu, nu),

@@ -7,9 +7,12 @@ trouble is flags and counters.
 
 from __future__ import annotations
 
+import math
+
 from hapticsim.codes import Event, Fault
 from hapticsim.kernels.choice import OVERFLOW, record
 from hapticsim.kernels.coupling import anchor, coupler_force, handle_motion
+from hapticsim.kernels.dense import dense_crossing
 from hapticsim.kernels.edges import feature, is_lost
 from hapticsim.kernels.embedding import scaled_volume
 from hapticsim.kernels.events import LEAVE, touching
@@ -35,6 +38,8 @@ from hapticsim.kernels.torque import sample_torques
 from hapticsim.kernels.units import capture, choose_speeds, handle, resolve, settle, stage
 
 TRIALS = 14  # trial steps per crossing
+CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
+CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
 GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
@@ -115,9 +120,10 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
     """Integrate from (ws.q0, ws.u0), with first stage and guards ws.guard0 there, to the first event or the
     end.
 
-    A foreseen bend corrects the first guess.  Returns the time advanced and the guard that fired, or -1.
+    A gap is located on the cubic through both ends; what else fires by false position, whose first guess a
+    foreseen bend corrects.  Returns the time advanced and the guard that fired, or -1.
     """
-    lo, hi, step = 0.0, remaining, remaining
+    lo, hi, step, slope = 0.0, remaining, remaining, 0.0
     culprit, seen, told = -1, -1, 0.0
     for trial in range(TRIALS + 1):
         out.counts[6] += 1
@@ -138,13 +144,13 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         if fired < 0:
             if step == remaining:
                 return step, -1
-            near = HIT
+            worst = math.inf
             for g in range(ws.guard1.size):
                 fires = has_fired(state, g, ws.guard0, ws.guard2) and not has_jump(state, g, m)
-                if fires and ws.guard1[g] < near:
-                    near = ws.guard1[g]
+                if fires and ws.guard1[g] < worst:
+                    worst = ws.guard1[g]
                     culprit = g
-            if near < HIT:
+            if worst < HIT:
                 note_crossing(out, seen, told, step, remaining)
                 return step, culprit
             lo = step
@@ -159,9 +165,15 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         guess = crossing_time(state, ws.guard0, ws.guard2, lo, hi, m)
         if trial == 0:
             seen, told = culprit, guess
-            bent = guess + foreseen_bend(inp, ws, culprit) * guess * (remaining - guess)
-            if 0.0 < bent < remaining:
-                guess = bent
+            if is_gap(state, culprit):
+                told = 0.0
+                at, slope = dense_crossing(plan, state, ws, remaining)
+            else:
+                at = guess + foreseen_bend(inp, ws, culprit) * guess * (remaining - guess)
+            if 0.0 < at < remaining:
+                guess = at
+        elif slope < 0.0 and is_gap(state, culprit) and lo < step - worst / slope < hi:
+            guess = step - worst / slope
         middle = 0.5 * (lo + hi)
         step = middle if trial % 4 == 3 or not (lo <= guess < hi) else guess
         if trial == TRIALS - 1:
@@ -255,7 +267,7 @@ def step(plan, state, inp, out, ws):
     sample_coupler(plan, state, inp, out, ws)
     report(plan, state, out, ws, m)
 
-    t, handled = 0.0, 0
+    t, handled, quick = 0.0, 0, 0
     while True:
         read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
         remaining = plan.tick_s - t
@@ -267,7 +279,9 @@ def step(plan, state, inp, out, ws):
             break
         t += taken
         handled += 1
-        if handled == plan.max_events:
+        quick = quick + 1 if taken < CHATTER_SHARE * plan.tick_s else 0
+        if handled == plan.max_events or quick == CHATTERS:
+            quick = 0
             m = capture(plan, state, inp, ws, out, t)
             record(out, OVERFLOW, -1, handled, t)
             out.counts[3] += 1
