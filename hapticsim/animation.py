@@ -15,9 +15,8 @@ from hapticsim.assembly import assemble
 from hapticsim.child import Child
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError, DeviceError
-from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.published import Describer
-from hapticsim.recording.reader import Recording, read_recording
+from hapticsim.recording.reader import read_recording
 
 SIZE = (720, 480)  # [px] of a film
 ELEVATION = 0.30  # [rad]
@@ -40,9 +39,13 @@ class Animation:
             print(f"note: {self.recording.note}", file=sys.stderr)
         scene = loads(self.recording.config_text, self.recording.metadata.get("path") or file)
         self._describer = Describer(assemble(scene, progress), "recording")
-        self._nq, self._nu = scene.model.nq, scene.model.nu
-        self._width = len(self._describer.assembly.columns)
-        missing = [f"q{i}" for i in range(self._nq) if f"q{i}" not in self.recording.columns]
+        known = {name: n for n, name in enumerate(self.recording.columns)}
+        columns = self._describer.assembly.columns
+        # by name: other versions have other columns, and off-line runs only some of them
+        self._to = [i for i, name in enumerate(columns) if name in known]
+        self._from = [known[columns[i]] for i in self._to]
+        self._width = len(columns)
+        missing = [f"q{i}" for i in range(scene.model.nq) if f"q{i}" not in self.recording.columns]
         if missing:
             raise ConfigError(
                 file, "", f"has no column {missing[0]!r}: it was recorded by another version of its scene."
@@ -59,21 +62,13 @@ class Animation:
     def state(self, time_s: float) -> dict[str, Any]:
         """Payload of topic ``state`` for the last row at or before a time."""
         k = max(0, int(np.searchsorted(self.time, time_s, side="right")) - 1)
-        if self.recording.columns[1] == "tick":
-            return self._describer.state(self.recording.data[k], None, True)
-        state = self._describer.state(self._row(self.recording, k), None, False)
+        row = np.zeros(self._width)
+        row[self._to] = self.recording.data[k, self._from]
+        if "tick" in self.recording.columns:
+            return self._describer.state(row, None, True)
+        state = self._describer.state(row, None, False)
         state["coupler"] = {}  # no hand, nothing to draw between it and the body
         return state
-
-    def _row(self, recording: Recording, k: int) -> np.ndarray:
-        """A row as a run has it, from one of an off-line simulation, which has coordinates and speeds."""
-        row = np.zeros(self._width)
-        row[PLACE["time_s"]] = self.time[k]
-        for n in range(self._nq):
-            row[WIDTH + n] = recording.column(f"q{n}")[k]
-        for n in range(self._nu):
-            row[WIDTH + self._nq + n] = recording.column(f"u{n}")[k]
-        return row
 
 
 def show(file: Path, speed: float, progress: Callable[[str], Any]) -> None:

@@ -58,4 +58,4 @@ class Event(IntEnum):
     RANK = 9  # the rank of the imposed rows changed; value is the new rank
     CONFLICT = 10  # a constraint contradicts others; value is its share of the contradiction, 0 to 1
     TWICE = 11  # a constraint was switched more than once within a tick; the last wish counted
-    IMPULSE = 12  # constraints were imposed by an impulse; value is the kinetic energy lost [J]
+    IMPULSE = 12  # constraints, or a contact that parted at once, took energy; value is what was lost [J]

@@ -40,7 +40,11 @@ def subject_of(candidates: Sequence[Candidate], constraints: Sequence[str], numb
 
 
 def event_words(kind: Event, subject: str, value: float) -> str:
-    """Return an event as a sentence; ``value`` is what ``codes.Event`` says of the kind."""
+    """Return an event as a sentence; ``value`` is what ``codes.Event`` says of the kind.
+
+    subject : of ``subject_of``; an impulse without one is by constraints, with one by a contact that parts
+        again at once.
+    """
     match kind:
         case Event.TOUCH:
             return f"{subject} touched, {value * 1e3:.3g} mJ lost"
@@ -64,6 +68,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.TWICE:
             return f"{subject} was switched more than once within a tick: the last wish counted"
         case Event.IMPULSE:
-            return f"constraints imposed by an impulse, {value * 1e3:.3g} mJ lost"
+            what = f"{subject} touched and parted at once" if subject else "constraints imposed by an impulse"
+            return f"{what}, {value * 1e3:.3g} mJ lost"
         case _:
             return "the tick was not finite: state taken back, force off"

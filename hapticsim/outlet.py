@@ -138,7 +138,7 @@ class Outlet:
         if now >= self._next_scene:
             self._next_scene = now + SCENE_EVERY_S
             s = self._session
-            limits = (s.force_limit_N, s.workspace_radius_m) if s else (0.0, 0.0)
+            limits = (s.force_limit_N, s.workspace_radius_m, s.torque_limit_Nm) if s else (0.0, 0.0)
             self._publisher.offer("scene", self._describer.scene(*limits))
         if now >= self._next_stats:
             self._next_stats = now + STATS_EVERY_S

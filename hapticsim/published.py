@@ -16,6 +16,7 @@ from hapticsim.model.rotation import quaternion_of
 from hapticsim.model.skeleton import skeleton
 from hapticsim.model.tree import WORLD
 from hapticsim.published_constraints import ConstraintDescriber
+from hapticsim.published_coupler import CouplerDescriber
 from hapticsim.speed_choice import SpeedChoice
 from hapticsim.teleop.predictor import Prediction
 
@@ -35,16 +36,18 @@ class Describer:
         self._energy = np.zeros(2)
         self._state, self._input = assembly.new_state(), assembly.new_input()
         self._output, self._workspace = assembly.new_output(), assembly.new_workspace()
+        self.coupler = CouplerDescriber(assembly, self._state.origin_W)
         self._locate = locate_kernel()
         self.bodies(assembly.scene.q0)
         eq.kernels.energy(self._state.q, self._state.u, self._energy)
 
-    def scene(self, force_limit_N: float, workspace_radius_m: float) -> dict[str, Any]:
-        """Payload of topic ``scene``: what does not change."""
+    def scene(
+        self, force_limit_N: float, workspace_radius_m: float, torque_limit_Nm: float = 0.0
+    ) -> dict[str, Any]:
+        """Payload of topic ``scene``: what does not change.  A limit of 0 is one that is not known."""
         scene = self.assembly.scene
         index = {b.name: i for i, b in enumerate(scene.model.bodies)}
         index[WORLD] = -1
-        handle = scene.handle
         return {
             "name": scene.name,
             "role": self.role,
@@ -61,24 +64,10 @@ class Describer:
                 }
                 for s in scene.shapes or skeleton(scene.model)
             ],
-            "mapping": {
-                "origin": self.origin.tolist(),
-                "rotation": np.asarray(scene.mapping.rotation_WD, float).ravel().tolist(),
-                "motion_scale": scene.mapping.motion_scale,
-                "force_scale": scene.mapping.force_scale,
-            },
-            "handle": {"body": index[handle.body], "point": list(map(float, handle.point_B))}
-            if handle
-            else None,
-            "limits": {"force_N": force_limit_N, "workspace_radius_m": workspace_radius_m},
+            **self.coupler.scene(force_limit_N, torque_limit_Nm, workspace_radius_m),
             "rate_Hz": scene.rate_Hz,
             **self.constraints.scene(),
         }
-
-    @property
-    def origin(self) -> np.ndarray:
-        """(3,) [m] world point of the device's centre at the start."""
-        return self._state.origin_W
 
     def bodies(self, q: np.ndarray) -> list[float]:
         """Position and quaternion (w, x, y, z) of every body, flat."""
@@ -111,9 +100,7 @@ class Describer:
                         "gap_m": float(row[WIDTH + nq + nu + k]),
                     }
                 )
-        three = {name: row[PLACE[name] : PLACE[name] + 3].tolist() for name in _VECTORS}
-        if connected is None:
-            connected = bool(row[PLACE["device_present"]] and row[PLACE["device_age_s"]] < 0.1)
+        bodies = self.bodies(self._state.q)
         return {
             "tick": int(row[1]),
             "time_s": float(row[0]),
@@ -121,19 +108,9 @@ class Describer:
             "fault": int(row[PLACE["fault"]]),
             "q": q.tolist(),
             "u": u.tolist(),
-            "bodies": self.bodies(self._state.q),
+            "bodies": bodies,
             "contacts": contacts,
-            "device": {
-                "connected": connected,
-                "position": three["device_x_m"],
-                "target": list(target) if target is not None else None,
-                "force_N": three["hand_force_x_N"],
-            },
-            "coupler": {
-                "anchor_W": three["anchor_x_m"],
-                "handle_W": three["handle_x_m"],
-                "force_W": three["coupler_x_N"],
-            },
+            **self.coupler.state(row, bodies, target, connected),
             "energy_J": self._energy.tolist(),
             **self.constraints.state(row),
         }
@@ -184,6 +161,3 @@ class Describer:
 
     def _subject(self, contact: int) -> str:
         return subject_of(self.assembly.candidates, self.constraints.names, contact)
-
-
-_VECTORS = ("device_x_m", "hand_force_x_N", "anchor_x_m", "handle_x_m", "coupler_x_N")

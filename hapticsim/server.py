@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import hapticsim
-from hapticsim.codes import Safety
 from hapticsim.model.scene import Scene
 from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.recording.writer import RecordingWriter, check_can_record
+from hapticsim.run_words import live_line, report
 from hapticsim.session import DeviceSession
 from hapticsim.start import assemble_start
 from hapticsim.switchboard import Switchboard
@@ -212,42 +209,14 @@ class Server:
 
     def live_line(self) -> str:
         """One line that says how it goes."""
-        stats, s = self.loop.statistics(), self.outlet.state
-        if s is None:
-            return "starting ..."
-        size = float(np.linalg.norm(s["device"]["force_N"]))
-        pairs: Counter[str] = Counter()
-        for c in s["contacts"]:
-            pairs[f"{c['a']} on {c['b']}"] += c["force_N"]
-        touching = ", ".join(f"{pair} {force:.2f} N" for pair, force in pairs.items()) or "no contact"
-        return (
-            f"t {s['time_s']:7.2f} s  {Safety(s['mode']).name.lower():8s}  hand {size:5.2f} N  "
-            f"{touching}  |  "
-            f"late p99 {stats['lateness_us']['p99']:.0f} us, tick p99 {stats['execution_us']['p99']:.0f} us, "
-            f"missed {stats['missed']}"
-        )
+        turns = self.scene.coupler.rotation != "none"
+        return live_line(self.loop.statistics(), self.outlet.state, turns)
 
     def report(self) -> str:
         """What a run was, in a few lines."""
-        stats = self.statistics()
-        late, work, trip = stats["lateness_us"], stats["execution_us"], stats["round_trip_us"]
-        rate = f"{stats['ticks']} ticks at {self.scene.rate_Hz:g} Hz, {stats['missed']} missed"
-        lines = [
-            f"{rate}; {stats['scheduling']}",
-            f"lateness  {_percentiles(late)}",
-            f"execution {_percentiles(work)}",
-            f"round trip with the device p50 {trip['p50']:.0f}  p99 {trip['p99']:.0f} us; "
-            f"messages {stats['received']}, refused {sum(stats['dropped'].values())}",
-        ]
-        if self.session and self.session.gains:
-            lines.append(self.session.gains.sentence())
-        if self.recorder:
-            lines.append(f"recording: {stats['recorder']}")
-        return "\n".join(lines)
-
-
-def _percentiles(us: dict[str, float]) -> str:
-    return f"p50 {us['p50']:.1f}  p99 {us['p99']:.1f}  p99.9 {us['p999']:.1f}  max {us['max']:.0f} us"
+        gains = self.session.gains if self.session else None
+        coupler = gains.sentence() if gains else ""
+        return report(self.statistics(), self.scene.rate_Hz, coupler, self.recorder is not None)
 
 
 def terms_of(scene: Scene) -> Terms:

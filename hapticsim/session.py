@@ -43,14 +43,15 @@ class DeviceSession:
     """Serve whatever device is connected to a port.
 
     Public attributes: ``gains`` of the coupler for the present device (None before the first), ``target``
-    (where the hand wants to be, if the device knows), ``force_limit_N`` and ``workspace_radius_m``, and
-    ``presses``: numbers of the constraints whose button was pressed, oldest first, for whoever switches.
+    (where the hand wants to be, if the device knows), ``force_limit_N``, ``torque_limit_Nm`` (0 where it does
+    not turn the hand), ``workspace_radius_m``, and ``presses``: numbers of the constraints whose button was
+    pressed, oldest first, for whoever switches.
     """
 
     def __init__(self, scene: Scene, loop: RealTimeLoop, port: DevicePort, say: Callable[[str], Any]) -> None:
         self.gains: Gains | None = None
         self.target: tuple[float, float, float] | None = None
-        self.force_limit_N = self.workspace_radius_m = 0.0
+        self.force_limit_N = self.torque_limit_Nm = self.workspace_radius_m = 0.0
         self._scene, self._loop, self._port, self._say = scene, loop, port, say
         self.presses: deque[int] = deque(maxlen=MOST_PRESSES)
         self._buttons = ButtonSwitches(scene)
@@ -131,4 +132,5 @@ class DeviceSession:
         )
         self.gains = gains
         self.force_limit_N, self.workspace_radius_m = gains.force_limit_N, limits.workspace_radius_m
+        self.torque_limit_Nm = gains.turning.torque_limit_Nm if gains.turning else 0.0
         self._say(f"device {hello.model} ({hello.driver}): {gains.sentence()}")

@@ -21,6 +21,7 @@ BODIES = ["shoulder", "upper_arm", "forearm", "tip"]
 UPPER_M, FORE_M, TIP_RADIUS_M, TABLE_TOP_M = 0.55, 0.45, 0.035, 0.02
 TABLE_COLOR = (188, 152, 108)
 FORCE_LIMIT_N = 12.0
+TORQUE_LIMIT_NM = 0.2
 RATE_HZ = 1000.0
 TABLE_CENTRE = np.array([0.62, 0.0, TABLE_TOP_M - 0.03])
 
@@ -138,6 +139,32 @@ def state(
         "energy_J": [0.012, 3.41],
     }
     return payload | changes
+
+
+def turning_scene(rotation: str = "full") -> dict[str, Any]:
+    """Payload of topic ``scene`` where the coupler turns."""
+    limits = {"force_N": FORCE_LIMIT_N, "torque_Nm": TORQUE_LIMIT_NM, "workspace_radius_m": 0.08}
+    return scene(coupler={"rotation": rotation}, limits=limits)
+
+
+def turning_state(time_s: float, device: float, handle: float, torque_z_Nm: float) -> dict[str, Any]:
+    """Payload of topic ``state`` with device and handle turned about z [rad] since they were coupled."""
+    payload = state(time_s)
+    seated = about(0, 0.5)  # the handle's body in the world when it was coupled
+    turned = about(2, device)
+    payload["device"] |= {"quaternion": turned.tolist(), "torque_Nm": [0.0, 0.0, torque_z_Nm]}
+    payload["coupler"] |= {
+        "torque_W": [0.0, 0.0, -torque_z_Nm],
+        "anchor_quaternion_W": product(turned, seated).tolist(),
+        "handle_quaternion_W": product(about(2, handle), seated).tolist(),
+    }
+    return payload
+
+
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """(4,) quaternion of the turn b and then a."""
+    scalar = a[0] * b[0] - a[1:] @ b[1:]
+    return np.array([scalar, *(a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:]))])
 
 
 def predicted(time_s: float, delay_s: float = 0.6) -> dict[str, Any]:

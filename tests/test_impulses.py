@@ -9,6 +9,8 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.codes import Event
+from hapticsim.config.load import loads
+from hapticsim.published import Describer
 from tests.loop_scenes import bodies, dropped, impulse, parallelogram
 from tests.scenes import arm, block
 
@@ -130,6 +132,44 @@ def test_an_impact_leaves_the_normal_speed_by_newtons_law_and_says_what_it_took(
         assert u[3:5] == pytest.approx([0.2, 0.1], abs=1e-12)
         lost = sum(v.value for v in sim.events if v.kind in (Event.TOUCH, Event.IMPULSE))
         assert lost == pytest.approx(0.5 * 2.0 * 1.5**2 * (1.0 - e * e), abs=1e-12)
+
+
+def test_a_bounce_is_told_with_the_shapes_that_touched_and_the_energy_lost():
+    sim = hs.Simulation(dropped(0.5, height=0.0, velocity=(0.0, 0.0, -1.5)))
+    sim.step()
+    (event,) = [e for e in sim.events if e.kind == Event.IMPULSE]
+    told = Describer(sim.assembly).event(0, event.kind, event.contact, event.value, event.time)
+    lost_J = 0.5 * 2.0 * 1.5**2 * (1.0 - 0.5**2)
+    assert told["value"] == pytest.approx(lost_J, rel=1e-12)
+    assert told["text"] == f"ball on floor touched and parted at once, {1e3 * lost_J:.3g} mJ lost"
+    assert "constraint" not in told
+
+
+WALLED = """
+name: a ball on a floor, before a wall
+robot:
+  bodies:
+    - {name: ball, inertial: {mass_kg: 2.0, inertia_kg_m2: {xx: 0.002, yy: 0.002, zz: 0.002}}}
+  joints:
+    - {name: float, type: free, parent: world, child: ball}
+shapes:
+  - {name: ball, body: ball, kind: sphere, radius_m: 0.05}
+  - {name: floor, kind: plane}
+  - {name: wall, kind: plane, origin: {xyz_m: [0.06, 0, 0], rpy_rad: [0, -1.5707963267948966, 0]}}
+contacts:
+  - {between: [ball, floor]}
+  - {between: [ball, wall], restitution: 0.5}
+initial: {free: {float: {xyz_m: [0, 0, 0.05], velocity_m_per_s: [1.0, 0, 0]}}}
+"""
+
+
+def test_a_bounce_names_what_was_struck_and_not_what_it_rests_on():
+    sim = hs.Simulation(loads(WALLED))
+    describer, told = Describer(sim.assembly), []
+    for k in range(20):
+        sim.step()
+        told += [describer.event(k, e.kind, e.contact, e.value, 0.0)["text"] for e in sim.events]
+    assert "ball on wall touched and parted at once, 750 mJ lost" in told
 
 
 def test_the_tip_of_an_arm_thrown_back_with_restitution_1_keeps_its_energy():

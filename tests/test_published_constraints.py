@@ -134,12 +134,17 @@ def test_a_record_of_a_choice_is_read_and_put_into_words():
         (Event.REFUSED, np.inf, "'x' was not imposed: it is out of reach"),
         (Event.CONFLICT, 0.61, "'x' contradicts other constraints (its share 61 %)"),
         (Event.TWICE, 1.0, "'x' was switched more than once within a tick: the last wish counted"),
-        (Event.IMPULSE, 0.0021, "constraints imposed by an impulse, 2.1 mJ lost"),
+        (Event.IMPULSE, 0.0021, "'x' touched and parted at once, 2.1 mJ lost"),
         (Event.RANK, 2.0, "the rank of the imposed rows is 2"),
     ],
 )
 def test_events_of_constraints_in_words(kind, value, words):
     assert event_words(kind, "'x'", value) == words
+
+
+def test_an_impulse_by_constraints_is_told_from_one_by_a_contact(describer):
+    told = describer.event(5, Event.IMPULSE, -1, 0.0021, 0.0)
+    assert told["text"] == "constraints imposed by an impulse, 2.1 mJ lost"
 
 
 def test_every_event_and_fault_has_words_of_its_own():

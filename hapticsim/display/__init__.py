@@ -1,6 +1,7 @@
 """The window: what the server publishes, drawn, and the pointer that moves the hand.
 
-    messages   what of a payload the window understands (reading: how; constraint_messages: of constraints)
+    messages   what of a payload the window understands (reading: how; orientation: of quaternions;
+               constraint_messages, turning_messages: of constraints and of the rotation)
     stats      figures that may be missing
     feed       the newest of every topic, and its age
     camera     world points to pixels, and back to rays
@@ -10,15 +11,17 @@
     faces      lit faces, painted far to near
     shadow     where the tip is above the table
     signs      coupler, forces, contacts, target (marks: their outlines)
+    turning    how device and handle are turned, torque on the hand
     guides     loops, guides and locks
     draw       all of these, one frame
     legend     what the signs mean
     words      safety states, faults and silence, in sentences
-    panel      the column of figures (gauges: its bars and strips; constraint_list: what holds)
+    panel      the column of figures (gauges: its bars and strips; torque_meter; constraint_list: what holds)
     notices    words over the scene
     pointer    pixel to target of the hand
     controls   keys and buttons
     switching  the number keys
+    screen     the surface: opened, resized, saved
     pace       how often and how finely to draw
     window     the loop
 

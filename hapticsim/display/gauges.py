@@ -13,12 +13,13 @@ from hapticsim.display.palette import LINE, SKY, TEXT, VERMILION, WELL
 
 _DECADES = (-1, 4)  # durations are drawn from 0.1 us to 10 ms, logarithmically
 _NEAR = 0.9  # part of the limit from which the bar warns
+_LIMIT_N = 10.0  # assumed for the scale where the device states none
 _HEADROOM = 1.15  # full scale over the limit, so that the limit mark stands inside
 
 
 def full_scale(limit_N: float | None) -> float:
     """Right end of force gauges [N]."""
-    return _HEADROOM * (limit_N or 10.0)
+    return _HEADROOM * (limit_N or _LIMIT_N)
 
 
 class ForceHistory:
@@ -38,15 +39,20 @@ class ForceHistory:
             self.samples.popleft()
 
 
-def draw_force_bar(surface: pygame.Surface, area: pygame.Rect, force_N: float, limit_N: float | None) -> None:
-    """The force as a length, with a mark at the limit; in the warning colour when it comes near it."""
-    full = full_scale(limit_N)
+def draw_bar(
+    surface: pygame.Surface, area: pygame.Rect, size: float, limit: float | None, assumed: float = _LIMIT_N
+) -> None:
+    """A force or torque as a length, with a mark at the limit; in the warning colour when it comes near it.
+
+    assumed : limit for the scale where none is known.
+    """
+    full = _HEADROOM * (limit or assumed)
     surface.fill(WELL, area)
-    near = limit_N is not None and force_N > _NEAR * limit_N
-    filled = round(area.width * min(force_N / full, 1.0))
+    near = limit is not None and size > _NEAR * limit
+    filled = round(area.width * min(size / full, 1.0))
     surface.fill(VERMILION if near else SKY, (area.left, area.top, filled, area.height))
-    if limit_N is not None:
-        x = area.left + round(area.width * limit_N / full)
+    if limit is not None:
+        x = area.left + round(area.width * limit / full)
         pygame.draw.line(surface, TEXT, (x, area.top - 3), (x, area.bottom + 2), 2)
 
 

@@ -1,4 +1,5 @@
-"""Signs drawn over the scene: the coupler as a coil spring, forces as arrows, the hand as a cross in a ring.
+"""Signs drawn over the scene: the coupler as a coil spring, forces as arrows, a torque as a bent one, the
+hand as a cross in a ring.
 
 All of them work in pixels of the surface they are given; ``k`` is the number of those per pixel of the
 screen.
@@ -51,6 +52,22 @@ def arrow(surface: pygame.Surface, a: np.ndarray, b: np.ndarray, color: Color, k
     pygame.draw.polygon(surface, color, [p.tolist() for p in shaft])
     tip = [b, neck + 0.42 * head * across, neck - 0.42 * head * across]
     pygame.draw.polygon(surface, color, [p.tolist() for p in tip])
+
+
+def bent_arrow(surface: pygame.Surface, points: np.ndarray, color: Color, k: float) -> None:
+    """An arrow along a line through (n, 2) pixels; its head shrinks with it."""
+    steps = np.diff(points, axis=0)
+    length = np.concatenate([[0.0], np.cumsum(np.linalg.norm(steps, axis=1))])
+    if length[-1] < 1.5 * k:
+        return
+    neck_at = length[-1] - min(11.0 * k, 0.6 * length[-1])
+    neck = np.array([np.interp(neck_at, length, points[:, i]) for i in (0, 1)])
+    shaft = np.concatenate([points[length < neck_at], [neck]])
+    if len(shaft) > 1:
+        pygame.draw.lines(surface, color, False, shaft.tolist(), max(1, round(3.0 * k)))
+    along = points[-1] - neck
+    across = 0.42 * np.array([-along[1], along[0]])
+    pygame.draw.polygon(surface, color, [p.tolist() for p in (points[-1], neck + across, neck - across)])
 
 
 def ring(surface: pygame.Surface, at: np.ndarray, radius: float, color: Color, k: float) -> None:

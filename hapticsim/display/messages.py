@@ -14,25 +14,11 @@ import numpy as np
 
 from hapticsim.codes import Fault, Safety
 from hapticsim.display.constraint_messages import ConstraintView, Imposed, read_constraints
+from hapticsim.display.orientation import SHORTEST, rotations
 from hapticsim.display.reading import Payload, Unreadable, numbers, reading, vector
+from hapticsim.display.turning_messages import Turned
 
 SHAPE_SIZES = {"sphere": 1, "capsule": 2, "box": 3, "plane": 2}  # how many lengths each kind has
-
-
-def rotations(quaternions: np.ndarray) -> np.ndarray:
-    """(n, 4) quaternions w, x, y, z (any length but zero) to (n, 3, 3) rotation matrices."""
-    quaternions = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
-    w, x, y, z = quaternions.T
-    R = np.empty((len(quaternions), 3, 3))
-    R[:, 0, 0], R[:, 1, 1], R[:, 2, 2] = (
-        1 - 2 * (y * y + z * z),
-        1 - 2 * (x * x + z * z),
-        1 - 2 * (x * x + y * y),
-    )
-    R[:, 0, 1], R[:, 1, 0] = 2 * (x * y - w * z), 2 * (x * y + w * z)
-    R[:, 0, 2], R[:, 2, 0] = 2 * (x * z + w * y), 2 * (x * z - w * y)
-    R[:, 1, 2], R[:, 2, 1] = 2 * (y * z - w * x), 2 * (y * z + w * x)
-    return R
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +32,7 @@ class Poses:
     def read(cls, flat: Sequence[float]) -> Poses:
         """From nb times seven numbers: position [m], quaternion w, x, y, z."""
         table = numbers(flat, "bodies").reshape(-1, 7)
-        if np.any(np.linalg.norm(table[:, 3:], axis=1) < 1e-6):
+        if np.any(np.linalg.norm(table[:, 3:], axis=1) < SHORTEST):
             raise Unreadable("bodies holds a quaternion of length zero")
         return cls(table[:, :3], rotations(table[:, 3:]))
 
@@ -77,16 +63,23 @@ class SceneMessage:
     R_WD: np.ndarray  # (3, 3) device axes in the world
     motion_scale: float  # world metres per device metre
     force_limit_N: float | None  # on the hand
+    torque_limit_Nm: float | None  # on the hand
+    rotation: str  # what the coupler couples of it: "none", "z" or "full"
     workspace_radius: float  # [m] of the device
     rate_Hz: float
     constraints: tuple[ConstraintView, ...]
     speeds: tuple[str, ...]  # names of the generalized speeds
 
+    @property
+    def turns(self) -> bool:
+        """Whether the hand is turned too, and the device's orientation means something."""
+        return self.rotation != "none"
+
     @classmethod
     def read(cls, payload: Payload) -> SceneMessage:
         with reading("scene"):
             mapping, limits = payload["mapping"], payload.get("limits") or {}
-            limit = limits.get("force_N")
+            coupler = payload.get("coupler") or {}
             return cls(
                 name=str(payload["name"]),
                 role=str(payload.get("role", "server")),
@@ -96,7 +89,9 @@ class SceneMessage:
                 origin_W=numbers(mapping["origin"], "mapping.origin", 3),
                 R_WD=numbers(mapping["rotation"], "mapping.rotation", 9).reshape(3, 3),
                 motion_scale=float(mapping["motion_scale"]),
-                force_limit_N=None if limit is None else float(limit),
+                force_limit_N=float(limits.get("force_N") or 0.0) or None,
+                torque_limit_Nm=float(limits.get("torque_Nm") or 0.0) or None,
+                rotation=str(coupler.get("rotation", "none")),
                 workspace_radius=float(limits.get("workspace_radius_m") or 0.1),
                 rate_Hz=float(payload["rate_Hz"]),
                 constraints=read_constraints(payload.get("constraints") or (), len(payload["bodies"])),
@@ -133,6 +128,7 @@ class StateMessage:
     anchor_W: np.ndarray | None  # (3,) [m] device end of the coupler
     handle_W: np.ndarray | None  # (3,) [m] body end of the coupler
     coupler_force_W: np.ndarray  # (3,) [N] on the handle
+    turned: Turned
     kinetic_J: float
     potential_J: float
     imposed: Imposed
@@ -156,6 +152,7 @@ class StateMessage:
                 anchor_W=vector(coupler, "anchor_W"),
                 handle_W=vector(coupler, "handle_W"),
                 coupler_force_W=vector(coupler, "force_W", default=np.zeros(3)),
+                turned=Turned.read(device, coupler),
                 kinetic_J=float(kinetic),
                 potential_J=float(potential),
                 imposed=Imposed.read(payload),

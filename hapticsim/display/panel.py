@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pygame
 
-from hapticsim.display import legend
 from hapticsim.display.constraint_list import draw_constraint_list
-from hapticsim.display.gauges import ForceHistory, draw_force_bar, draw_spread, draw_strip, microseconds
+from hapticsim.display.gauges import ForceHistory, draw_bar, draw_spread, draw_strip, microseconds
 from hapticsim.display.legend import Legend
 from hapticsim.display.messages import Contact, PredictedMessage, SceneMessage, StateMessage
 from hapticsim.display.palette import FAINT, ORANGE, PANEL, SKY, TEXT, WELL, YELLOW, Color, Type
 from hapticsim.display.stats import StatsMessage
+from hapticsim.display.torque_meter import draw_torque
 from hapticsim.display.words import safety_words
 
 WIDTH = 290  # [px]
@@ -43,26 +43,34 @@ class Panel:
     def __init__(self, type_: Type) -> None:
         self.type = type_
         self.history = ForceHistory()
-        self.legend = Legend(type_, WIDTH - 2 * _MARGIN)
+        self._legends = {turns: Legend(type_, WIDTH - 2 * _MARGIN, turns) for turns in (False, True)}
 
     def draw(self, surface: pygame.Surface, area: pygame.Rect, readings: Readings) -> None:
         """Fill ``area`` of the surface."""
         surface.fill(PANEL, area)
         inner = area.inflate(-2 * _MARGIN, -2 * _MARGIN)
+        scene = readings.scene
         y = self._title(surface, inner, readings)
         if readings.state is not None:
             y = self._safety(surface, inner, y, readings, readings.state)
             y = self._force(surface, inner, y, readings, readings.state)
+            if scene is not None and scene.turns:
+                y = draw_torque(self.type, surface, inner, y, scene, readings.state, readings.silent)
             y = self._contacts(surface, inner, y, readings.state.contacts)
             y = draw_constraint_list(self.type, surface, inner, y, readings.scene, readings.state)
         if readings.predicted is not None:
             y = self._prediction(surface, inner, y, readings.predicted)
         if readings.stats is not None:
             y = self._punctuality(surface, inner, y, readings, readings.stats)
-        if inner.bottom - y > legend.HEIGHT + _LEAST_PRINT:
-            inner.height -= legend.HEIGHT + 8
-            surface.blit(self.legend.picture, (inner.left, inner.bottom + 8))
+        legend = self.legend(scene)
+        if inner.bottom - y > legend.height + _LEAST_PRINT:
+            inner.height -= legend.height + 8
+            surface.blit(legend.picture, (inner.left, inner.bottom + 8))
         self._small_print(surface, inner, y, readings)
+
+    def legend(self, scene: SceneMessage | None) -> Legend:
+        """The legend of the signs that a scene can show."""
+        return self._legends[scene is not None and scene.turns]
 
     def _row(
         self, surface: pygame.Surface, area: pygame.Rect, y: int, left: str, right: str, color: Color = FAINT
@@ -104,21 +112,21 @@ class Panel:
         limit = readings.scene.force_limit_N if readings.scene else None
         force = float(np.linalg.norm(state.hand_force_D))
         self.history.add(state.time_s, force)
-        write(surface, "force on the hand", (area.left, y), FAINT)
+        write(surface, f"force on the hand, last {self.history.span_s:g} s", (area.left, y), FAINT)
         if readings.silent:
             force = 0.0
         text = "unknown" if readings.silent else f"{force:.2f} N"
         write(surface, text, (area.right, y - 5), TEXT, self.type.large, right=True)
         bar = pygame.Rect(area.left, y + 22, area.width, 16)
-        draw_force_bar(surface, bar, force, limit)
+        draw_bar(surface, bar, force, limit)
         if not readings.silent:
             parts = "   ".join(f"{n} {f:+.1f}" for n, f in zip("xyz", state.hand_force_D, strict=True))
             write(surface, f"{parts} N", (area.left, bar.bottom + 5), FAINT, small)
         if limit is not None:
             write(surface, f"limit {limit:g} N", (area.right, bar.bottom + 5), FAINT, small, right=True)
-        strip = pygame.Rect(area.left, bar.bottom + 24, area.width, 84)
+        height = 48 if readings.scene and readings.scene.turns else 84  # the torque needs room too
+        strip = pygame.Rect(area.left, bar.bottom + 24, area.width, height)
         draw_strip(surface, strip, self.history, limit)
-        write(surface, f"last {self.history.span_s:g} s", (strip.left + 5, strip.top + 14), FAINT, small)
         return strip.bottom + 12
 
     def _contacts(
@@ -178,7 +186,7 @@ class Panel:
             rows.append((f"dropped: {counts}", ORANGE))
         if {"p50", "p99"} <= stats.round_trip_us.keys():
             p50, p99 = (microseconds(stats.round_trip_us[key]) for key in ("p50", "p99"))
-            rows.append((f"to the device and back: p50 {p50}, p99 {p99}", FAINT))
+            rows.append((f"device and back: p50 {p50}, p99 {p99}", FAINT))
         if stats.scheduling:
             rows.append((f"scheduling: {stats.scheduling}", FAINT))
         if stats.recorder:

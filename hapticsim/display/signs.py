@@ -11,6 +11,7 @@ from hapticsim.display import marks
 from hapticsim.display.camera import OrbitCamera
 from hapticsim.display.messages import SceneMessage, StateMessage
 from hapticsim.display.palette import FAINT, ORANGE, SKY, TEXT, VERMILION, YELLOW, Color, blend
+from hapticsim.display.turning import draw_turning
 
 _ARROW_M = 0.22  # length of an arrow at the force limit
 _LIMIT_N = 10.0  # assumed for the scale of arrows where the device states none
@@ -69,6 +70,8 @@ def draw_signs(
         if ends is not None:
             marks.arrow(canvas, ends[0] * k, ends[1] * k, VERMILION, k)
             marks.ring(canvas, ends[0] * k, 8.0, SKY, k)
+    if scene.turns:
+        draw_turning(canvas, camera, scene, state, device_W, k)
     if target_D is not None:
         at = pixels(to_world(target_D))
         if at is not None:

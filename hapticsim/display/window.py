@@ -24,15 +24,13 @@ from hapticsim.display.palette import SKY_BOTTOM, Type
 from hapticsim.display.panel import WIDTH as PANEL_WIDTH
 from hapticsim.display.panel import Panel, Readings
 from hapticsim.display.pointer import PointerTarget
+from hapticsim.display.screen import SIZE, open_screen, resized_screen, save_picture
 from hapticsim.display.signs import Label
 from hapticsim.display.switching import SwitchKeys
 from hapticsim.display.words import silence_words
-from hapticsim.errors import DeviceError
 from hapticsim.wire.endpoints import control_beside
 from hapticsim.wire.publisher import Publisher
 
-SIZE = (1100, 720)  # [px] at the start
-_SMALLEST = (PANEL_WIDTH + 200, 300)
 _POLL_S = 1.0 / 120.0
 _FIRST_ELEVATION = 0.30  # [rad] enough to see the top of a table
 _NOTE_S = 4.0
@@ -58,7 +56,7 @@ class Window:
         keys: Path | None = None,
         control_endpoint: str | None = None,
     ) -> None:
-        self.screen = _open_screen()
+        self.screen = open_screen()
         self.type = Type()
         self.panel = Panel(self.type)
         self.camera = OrbitCamera(SIZE[0] - PANEL_WIDTH, SIZE[1], elevation=_FIRST_ELEVATION)
@@ -91,7 +89,7 @@ class Window:
                 self.pace.drawn(now_s, time.monotonic())
             if self.controls.screenshot_wanted:
                 self.controls.screenshot_wanted = False
-                self._save(Path(time.strftime("hapticsim-%Y%m%d-%H%M%S.png")))
+                self._say(save_picture(self.screen, Path(time.strftime("hapticsim-%Y%m%d-%H%M%S.png"))))
             time.sleep(max(0.0, min(self.pace.next_s, now_s + _POLL_S) - time.monotonic()))
         if screenshot is not None:
             pygame.image.save(self.screen, os.fspath(screenshot))
@@ -144,7 +142,7 @@ class Window:
         if silence is not None:
             draw_banner(self.type, view, silence)
         if self.controls.help_shown:
-            draw_help(self.type, view)
+            draw_help(self.type, view, self.panel.legend(self.feed.scene).picture)
         hint = "H: help"
         if now_s < self._note_until_s:
             hint = self._note
@@ -203,18 +201,9 @@ class Window:
 
     def _resize(self) -> None:
         self.controls.resized = False
-        self.screen = pygame.display.get_surface() or self.screen
-        width, height = (max(a, b) for a, b in zip(self.screen.get_size(), _SMALLEST, strict=True))
-        if (width, height) != self.screen.get_size():
-            self.screen = pygame.display.set_mode((width, height), pygame.RESIZABLE)
+        self.screen = resized_screen(self.screen)
+        width, height = self.screen.get_size()
         self.camera.width_px, self.camera.height_px = width - PANEL_WIDTH, height
-
-    def _save(self, path: Path) -> None:
-        try:
-            pygame.image.save(self.screen, path)
-            self._say(f"saved {path.resolve()}")
-        except (pygame.error, OSError) as problem:
-            self._say(f"cannot save {path.resolve()}: {problem}")
 
 
 def main(
@@ -238,18 +227,3 @@ def main(
         pass  # Ctrl-C in the terminal closes the window like Q does
     finally:
         window.close()
-
-
-def _open_screen() -> pygame.Surface:
-    """The window's surface.  Only video and fonts are started: sound would claim the sound card."""
-    refusal = "no display: set DISPLAY or WAYLAND_DISPLAY, or SDL_VIDEODRIVER=dummy to draw without one."
-    try:
-        pygame.display.init()
-        if pygame.display.get_driver() in ("dummy", "offscreen") and not os.environ.get("SDL_VIDEODRIVER"):
-            pygame.display.quit()
-            raise DeviceError(refusal)
-        pygame.display.set_caption("hapticsim")
-        pygame.key.set_repeat(300, 40)
-        return pygame.display.set_mode(SIZE, pygame.RESIZABLE)
-    except pygame.error as problem:
-        raise DeviceError(refusal) from problem

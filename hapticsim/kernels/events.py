@@ -154,7 +154,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
     m = gather_rows(plan, state, ws, t, leaving)
     first = ws.counts[0]
-    lost = clash = 0.0
+    lost = clash = most = 0.0
     struck = ws.rows[first] if m > first else -1
     if m > 0:
         by_constraints, lost, n, clash = strike(plan, state, inp, ws, out, t, first, m)
@@ -166,6 +166,9 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
             if rate_of(ws.A, i, ws.u0, ws.b) <= RATE_REST:
                 ws.rows[kept] = ws.rows[i]
                 kept += 1
+            elif ws.x[i - first] > most:  # of what parts again, what was struck hardest
+                most = ws.x[i - first]
+                struck = ws.rows[i]
         if kept < m:
             m = kept
             evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
