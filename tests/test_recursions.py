@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hapticsim.equations import recursions
 from hapticsim.equations.catalogue import CATALOGUE
 from hapticsim.equations.recursions import Linkage
-from hapticsim.equations.spatial import sin_cos
+from hapticsim.equations.spatial import constant_type, sin_cos
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.tree import WORLD, Joint, Model
@@ -22,6 +22,11 @@ from tests.models import ALL, at, body, some_state, turn
 @sin_cos.register
 def _(x: mp.mpf):
     return mp.sin(x), mp.cos(x)
+
+
+@constant_type.register
+def _(x: mp.mpf):
+    return mp.mpf
 
 
 # ---- a naive twin: no spatial vectors, no lumping, no recursion shared with what it tests

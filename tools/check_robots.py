@@ -6,9 +6,8 @@
 Forward dynamics, inverse dynamics, mass matrix, energies and the pose of every link by our recursions on
 floats (compiled code has the same bits; tests/test_compiled.py).  An error is relative to the largest entry.
 Where forward dynamics differ by more than 1e-9, the same recursion at 50 digits says who is right: then ours
-is compared with that, and Pinocchio's error and cond(M) are shown beside it.  Two inertias of iCub's neck
-cancel but for 1e-11 in some postures: there an ulp of the mass matrix M moves the exact answer by 2.2e-16
-cond(M), more than the limit.  ``share`` is our error by that, for whoever wants to judge it so.
+is compared with that, and Pinocchio's error and cond(M) are shown beside it.  ``share`` is our error by the
+larger of 1e-9 and 2.2e-16 cond(M), what an ulp of the mass matrix M moves the exact answer by.
 """
 
 from __future__ import annotations

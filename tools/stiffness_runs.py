@@ -56,15 +56,6 @@ FIGURE_5_9 = {  # links: ABM, CRBM
     12: (9234, 9746),
     14: (10497, 10039),
 }
-TABLE_2 = {  # tip mass [kg], case: D_2 by CRBM, ABM, modified ABM
-    (1e7, 1): (1.0, 1.0, 1.0),
-    (1e8, 1): (0.0, 1.0, 1.0),
-    (1e9, 1): (0.0, 1.0, 1.0),
-    (1e6, 2): (1.03, 1.03, 1.0),
-    (1e7, 2): (1.5, 1.5, 1.0),
-    (1e8, 2): (0.0, 0.0, 1.0),
-    (1e9, 2): (0.0, 0.0, 1.0),
-}
 SWEPT = (1e0, 1e1, 1e2, 1e3, 1e4, 4e4, 5e4, 1e5, 1e6)  # length [m] and mass [kg] of the distal link
 QUICK = {"table_1": (0.1, 0.002, 0.0015), "figure_5_6": (1e-1, 1e-5, 1e-9), "figure_5_9": (2, 6)}
 QUICK_SWEPT = (1e2, 1e5)

@@ -11,6 +11,7 @@ Differences from the book, all of them stated where they stand:
 - several speeds per joint are projected one after the other, so that nothing larger than a number is
   inverted;
 - what the projection makes zero is written as zero (``_project``), with the armature's share in closed form;
+- a body that carries no other is freed of its joint about its centre of mass (``freed_alone``);
 - armature (rotor inertia) adds to D.
 """
 
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 class Elimination:
     """How a joint is eliminated.  The defaults lose the fewest digits."""
 
-    # Row and column of the projected inertia along a coordinate direction are written, not subtracted.
+    # Row and column of the projected inertia along a coordinate direction are written, not subtracted, and
+    # what a body that carries no other keeps comes from its inertia about the centre of mass.
     exact_zeros: bool = True
     # D = S' M S + S' Mtilde S, M the body's own inertia and Mtilde what its children hand down: Eq. (11).
     # Of a joint with several speeds the first only; the others start from a projected inertia anyway.
@@ -65,7 +67,7 @@ def articulated_body(
     v, c = link.velocities(u)
     I_A: list[ArticulatedInertia] = [I.articulated() for I in link.inertias]
     carried: list[ArticulatedInertia | None] = [None] * len(link)  # Mtilde
-    p_A = [cross_force(v_i, I * v_i) for v_i, I in zip(v, link.inertias, strict=True)]
+    p_A = [cross_force(v_i, link.momentum(i, v_i)) for i, v_i in enumerate(v)]
     U: list[list[Vector]] = [[] for _ in v]
     D_inverse: list[Vector] = [[] for _ in v]
     residual: list[Vector] = [[] for _ in v]
@@ -89,7 +91,8 @@ def articulated_body(
             residual[i].append(rest)
             pivots[r] = D
             if parent >= 0 or len(link.S[i]) > 1:
-                I, p = _project(I, p, s, U_s, inverse, rest, link.armature[i], tau[r], how.exact_zeros)
+                freed = freed_alone(link, i, k) if how.exact_zeros else None
+                I, p = _project(I, p, s, U_s, inverse, rest, link.armature[i], tau[r], how.exact_zeros, freed)
         if parent >= 0:
             p = add(p, times(I, c[i]))  # p_a = p_A + I_a c + U u / D, the last term being in p already
             if how.project_late:
@@ -116,6 +119,17 @@ def articulated_body(
     return udot, pivots
 
 
+def freed_alone(link: Linkage, i: int, k: int) -> Matrix | None:
+    """Return I - U U'/D of a body that carries no other and its first speed, k = 0; None for all else.
+
+    It is a constant: no operation at run time.
+    """
+    s = link.S[i][k]
+    if k > 0 or i in link.parents or largest_entry(s) is None:
+        return None
+    return link.central[i].freed_along(s, link.armature[i])
+
+
 def _project(
     I: Matrix,
     p: Vector,
@@ -126,8 +140,9 @@ def _project(
     armature: Scalar,
     tau: Scalar,
     exact_zeros: bool,
+    freed: Matrix | None = None,
 ) -> tuple[Matrix, Vector]:
-    """Return what is left when the motion along s is free: I - U U'/D and p + U u/D.
+    """Return what is left when the motion along s is free: I - U U'/D, or ``freed``, and p + U u/D.
 
     What is left times s is U armature/D, and its bias along s is tau - u armature/D.  With ``exact_zeros``
     the row, the column and the entry of the bias where s is largest are computed from that, without the
@@ -135,7 +150,9 @@ def _project(
     felt.  Along a coordinate direction they are exact zeros where there is no armature.
     """
     scaled = scale(D_inverse, U)
-    I = mirrored([[I[i][j] - U[i] * scaled[j] if j >= i else 0.0 for j in range(6)] for i in range(6)])
+    if freed is None:
+        freed = [[I[i][j] - U[i] * scaled[j] if j >= i else 0.0 for j in range(6)] for i in range(6)]
+    I = mirrored(freed)
     p = add(p, scale(rest, scaled))
     if exact_zeros and (k := largest_entry(s)) is not None:
         rho, inverse = armature * D_inverse, 1.0 / s[k]

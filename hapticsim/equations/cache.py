@@ -66,7 +66,7 @@ def equations_folder(tree: MovingTree, frames: Iterable[str], precision: str = "
             b.mass,
         ]
         digest.update(repr(words).encode())
-        for array in (b.X_PJ.rotation, b.X_PJ.translation, b.direction_M, b.moment, b.inertia):
+        for array in (b.X_PJ.rotation, b.X_PJ.translation, b.direction_M, b.com, b.central_inertia):
             digest.update(np.ascontiguousarray(array, float).tobytes())
     for name, (index, X_MB) in tree.where.items():
         digest.update(f"{name} {index}".encode())

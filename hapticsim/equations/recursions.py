@@ -12,12 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from hapticsim.equations.articulated import articulated_body
+from hapticsim.equations.central_inertia import CentralInertia
 from hapticsim.equations.joints import JointMotion, joint_motion
 from hapticsim.equations.spatial import (
     IDENTITY,
     ArticulatedInertia,
     Matrix,
-    RigidInertia,
     Scalar,
     Transform,
     Vector,
@@ -64,12 +64,13 @@ class Linkage:
             range(b.u_start, b.u_start + j.nu) for b, j in zip(tree.bodies, self.joints, strict=True)
         ]
         self.armature = [number(b.ratio**2 * b.joint.armature) for b in tree.bodies]
-        self.inertias = [
-            RigidInertia(
-                number(b.mass), _numbers(b.moment, number), [_numbers(row, number) for row in b.inertia]
+        self.central = [
+            CentralInertia(
+                number(b.mass), _numbers(b.com, number), [_numbers(row, number) for row in b.central_inertia]
             )
             for b in tree.bodies
         ]
+        self.inertias = [inertia.about_origin() for inertia in self.central]
         self.gravity_W = _numbers(tree.gravity_W, number)
 
     def __len__(self) -> int:
@@ -86,6 +87,11 @@ class Linkage:
     def inertia_up(self, i: int, inertia: ArticulatedInertia) -> ArticulatedInertia:
         """Return an articulated inertia of body i about the origin and in the axes of its parent."""
         return self.X_T[i].articulated_back(self.X_J[i].articulated_back(inertia))
+
+    def momentum(self, i: int, v: Vector) -> Vector:
+        """Return the momentum of the motion v of body i, or the force of the acceleration v."""
+        # By way of the centre of mass where that keeps digits, else with the numbers that have more zeros.
+        return self.inertias[i] * v if i in self.parents else self.central[i] * v
 
     def joint_velocity(self, i: int, u: Sequence[Scalar]) -> Vector:
         """Return v_J = S u."""
@@ -141,7 +147,8 @@ def inverse_dynamics(link: Linkage, u: Sequence[Scalar], udot: Sequence[Scalar] 
 
 def forces_of_motion(link: Linkage, v: list[Vector], a: list[Vector]) -> Vector:
     """Return the generalized forces (nu) that move the bodies with v and a: the way back of RNEA."""
-    f = [add(I * a_i, cross_force(v_i, I * v_i)) for I, a_i, v_i in zip(link.inertias, a, v, strict=True)]
+    p = [link.momentum(i, v_i) for i, v_i in enumerate(v)]
+    f = [add(link.momentum(i, a[i]), cross_force(v[i], p_i)) for i, p_i in enumerate(p)]
     tau = zeros(link.tree.nu)
     for i in reversed(range(len(link))):
         for s, r in zip(link.S[i], link.speeds[i], strict=True):
@@ -200,8 +207,8 @@ def energy(link: Linkage, u: Sequence[Scalar]) -> tuple[Scalar, Scalar]:
     """Return kinetic and potential energy [J]; the potential is -m g . p of the bodies that move."""
     v, _ = link.velocities(u)
     kinetic: Scalar = 0.0
-    for i, I in enumerate(link.inertias):
-        kinetic = kinetic + 0.5 * dot(v[i], I * v[i])
+    for i, v_i in enumerate(v):
+        kinetic = kinetic + 0.5 * dot(v_i, link.momentum(i, v_i))
         for r in link.speeds[i]:
             kinetic = kinetic + (0.5 * link.armature[i]) * (u[r] * u[r])
     potential: Scalar = 0.0

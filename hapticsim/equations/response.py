@@ -24,6 +24,7 @@ from itertools import islice
 from typing import Any
 
 from hapticsim.equations.articulated import _project as project
+from hapticsim.equations.articulated import freed_alone
 from hapticsim.equations.recursions import Linkage, mass_matrix
 from hapticsim.equations.spatial import (
     Matrix,
@@ -131,12 +132,13 @@ def _left(tree: MovingTree, q: Sequence[Scalar]) -> Vector:
         parent, I = link.parents[i], I_A[i].matrix()
         if parent >= 0:
             left += [x for row in link.X_J[i].E for x in row] + list(link.X_J[i].r)
-        for s in link.S[i]:
+        for k, s in enumerate(link.S[i]):
             U = times(I, s)
             D = dot(s, U) + link.armature[i]
             inverse = math.inf if D == 0.0 else 1.0 / D
             left += [*U, inverse]
-            I, _ = project(I, zeros(6), s, U, inverse, 0.0, link.armature[i], 0.0, exact_zeros=True)
+            freed, rotor = freed_alone(link, i, k), link.armature[i]
+            I, _ = project(I, zeros(6), s, U, inverse, 0.0, rotor, 0.0, exact_zeros=True, freed=freed)
         if parent >= 0:
             I_A[parent] = I_A[parent] + link.inertia_up(i, inertia_from_matrix(I))
     return left

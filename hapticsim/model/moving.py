@@ -47,8 +47,8 @@ class MovingBody:
     ratio: float  # displacement = ratio q + offset; 1 and 0 unless the joint follows another
     offset: float  # [rad] or [m]
     mass: float  # [kg]
-    moment: np.ndarray  # (3,) [kg m] mass times centre of mass, axes of M
-    inertia: np.ndarray  # (3, 3) [kg m^2] about the origin of M, axes of M
+    com: np.ndarray  # (3,) [m] centre of mass from the origin of M, axes of M; 0 without mass
+    central_inertia: np.ndarray  # (3, 3) [kg m^2] about the centre of mass, axes of M
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +89,13 @@ def moving_tree(model: Model, aligned: bool = True) -> MovingTree:
     aligned : turn the frames M along the joint axes; False keeps the child's axes, for studies of what that
         costs.
 
-    Masses, first moments and inertias about the moving origin simply add.  Bodies fixed to the world keep a
-    constant pose and no longer matter for the dynamics.
+    Inertias are kept about the centre of mass, where a mass point has none: about another point they are
+    differences of large numbers.  Bodies fixed to the world keep a constant pose and no longer matter for the
+    dynamics.
     """
     where: dict[str, tuple[int, Placement]] = {}
     bodies: list[MovingBody] = []
-    mass: list[float] = []
-    moment: list[np.ndarray] = []
-    inertia: list[np.ndarray] = []
+    parts: list[list[tuple[Body, Placement]]] = []
     nq = nu = 0
     for body, joint in zip(model.bodies, model.joints, strict=True):
         parent, X_MP = (-1, _IDENTITY) if joint.parent == WORLD else where[joint.parent]
@@ -123,25 +122,17 @@ def moving_tree(model: Model, aligned: bool = True) -> MovingTree:
                         ratio=mimic.multiplier if mimic else 1.0,
                         offset=mimic.offset if mimic else 0.0,
                         mass=0.0,
-                        moment=np.zeros(3),
-                        inertia=np.zeros((3, 3)),
+                        com=np.zeros(3),
+                        central_inertia=np.zeros((3, 3)),
                     )
                 )
-                mass.append(0.0)
-                moment.append(np.zeros(3))
-                inertia.append(np.zeros((3, 3)))
+                parts.append([])
                 index, X_MJ = len(bodies) - 1, Placement(R_JM.T)
                 nq, nu = nq + element.nq, nu + element.nu
             where[body.name] = (index, X_MJ)
         if index >= 0:
-            m, h, I = _about_moving_origin(body, where[body.name][1])
-            mass[index] += m
-            moment[index] += h
-            inertia[index] += I
-    lumped = tuple(
-        replace(b, mass=m, moment=h, inertia=I)
-        for b, m, h, I in zip(bodies, mass, moment, inertia, strict=True)
-    )
+            parts[index].append((body, where[body.name][1]))
+    lumped = tuple(_with_mass(b, of_it) for b, of_it in zip(bodies, parts, strict=True))
     gravity_W = np.asarray(model.gravity_W, float)
     follows = any(j.mimic for j in model.joints)
     return MovingTree(model.name, lumped, where, gravity_W, nq, nu, model.quaternions, follows)
@@ -179,12 +170,21 @@ def _square_to(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x, np.cross(a, x)
 
 
-def _about_moving_origin(body: Body, X_MB: Placement) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return mass [kg], first moment [kg m] and inertia [kg m^2] about the origin of M, axes of M."""
-    R = X_MB.rotation
-    c = R @ body.com_B + X_MB.translation
-    I = R @ body.inertia_com_B @ R.T + body.mass * (c @ c * np.eye(3) - np.outer(c, c))  # parallel axes
-    return body.mass, body.mass * c, 0.5 * (I + I.T)
+def _with_mass(moving: MovingBody, parts: list[tuple[Body, Placement]]) -> MovingBody:
+    """Return a moving body with the mass of its parts, each given with its X_MB."""
+    mass = sum((body.mass for body, _ in parts), 0.0)
+    places = [X.rotation @ body.com_B + X.translation for body, X in parts]
+    heavy = [(body.mass, p) for (body, _), p in zip(parts, places, strict=True) if body.mass > 0.0]
+    com = np.zeros(3)
+    if len(heavy) == 1:
+        com = heavy[0][1]
+    elif heavy:
+        com = sum(m * p for m, p in heavy) / mass
+    I = np.zeros((3, 3))
+    for (body, X), p in zip(parts, places, strict=True):
+        d = p - com
+        I += X.rotation @ body.inertia_com_B @ X.rotation.T + body.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return replace(moving, mass=mass, com=com, central_inertia=0.5 * (I + I.T))
 
 
 def _frame_along(joint: Joint, aligned: bool) -> tuple[int, float, np.ndarray]:
