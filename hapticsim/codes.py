@@ -8,7 +8,7 @@ from enum import IntEnum, IntFlag
 REVOLUTE, PRISMATIC, FREE = 0, 1, 2
 
 # Rows of constraints (kernels/bilateral.py, model/constraints.py)
-POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_ROW = range(7)
+POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_ROW, CURVE_ROW = range(8)
 
 # Contact witnesses (kernels/contact.py): a sphere of radius >= 0 against a plane or a box
 ON_PLANE, ON_BOX = 0, 1

@@ -61,6 +61,7 @@ def constraint_arrays(
         "row_u": row_u,
         "row_drive": np.array([row.drive for row in rows], float).reshape(nb, 4),
         "row_equation": numbers([row.equation for row in rows], np.int64),
+        **_curve_arrays(rows),
         "row_latch": numbers([int(row.latch) for row in rows], np.int64),
         "rows_function": rows_function,
         "static_friction": numbers([f.static if f else np.inf for f in frictions]),
@@ -69,6 +70,19 @@ def constraint_arrays(
         "friction_normal": numbers(
             [index[f.normal] if f and f.normal is not None else -1 for f in frictions], np.int64
         ).reshape(nc),
+    }
+
+
+def _curve_arrays(rows: Sequence[Row]) -> dict[str, np.ndarray]:
+    """The fields about curves, each curve once."""
+    curves = list({id(row.curve): row.curve for row in rows if row.curve is not None}.values())
+    index = {id(curve): i for i, curve in enumerate(curves)}
+    return {
+        "row_curve": np.array([index.get(id(row.curve), -1) for row in rows], np.int64),
+        "curve_start": np.cumsum([0, *(len(curve.cell) for curve in curves)]).astype(np.int64),
+        "curve_closed": np.array([int(curve.closed) for curve in curves], np.int64),
+        "curve_cell": np.concatenate([np.zeros((0, 31)), *(curve.cell for curve in curves)]),
+        "curve_chord": np.concatenate([np.zeros((0, 9)), *(curve.chord for curve in curves)]),
     }
 
 

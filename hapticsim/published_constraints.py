@@ -9,6 +9,7 @@ import numpy as np
 from hapticsim.assembly import Assembly
 from hapticsim.codes import (
     ANGLE_ROW,
+    CURVE_ROW,
     DISTANCE_ROW,
     EQUATION_ROW,
     POINT_ROW,
@@ -29,6 +30,7 @@ ROW_WORDS = {
     ROLL_ROW: "roll",
     SKATE_ROW: "skate",
     EQUATION_ROW: "equation",
+    CURVE_ROW: "curve",
 }
 
 
@@ -127,5 +129,6 @@ def _row(row: Row, index: dict[str, int], child: dict[str, int], unit: dict[str,
         "direction_b": [float(x) for x in row.direction_b],
         "length": float(row.length),
         "joints": [[child[name], float(factor)] for name, factor in row.joints],
+        "curve": [] if row.curve is None else row.curve.outline.ravel().tolist(),
         "unit": "N m" if angular else "N",
     }

@@ -24,6 +24,7 @@ import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.haptics.coupler import DeviceLimits
 from tests import scenes
+from tests.loop_scenes import config
 from tests.places import PUCK, WAM
 
 
@@ -58,6 +59,7 @@ CASES = {
     "arm on the table, coupled": wam,
     "block that rocks to rest": lambda: fixed(scenes.block(at=(0, 0, 0.25), rpy=(0.3, 0.2, 0.1)), 0, 0, 0),
     "puck against the wall and past it": lambda: fixed(hs.load(PUCK), 1.0, 0.2, 0.0),
+    "bead on a bent wire": lambda: fixed(config("curve_guide"), 0.3, 0.1, 0.2),
     "arm that touches and leaves": lambda: fixed(scenes.arm((0.1, -1.2), (-1.0, -2.0)), 0.0, 0.0, -3.0),
 }
 wasteful(1)

@@ -33,6 +33,8 @@ APART = np.array([0.5, 0.05, 0.1])
 POINT_A = np.array([0.07, -0.04, 0.11])
 MEET = f"bodies: [b0, b1], point_a_m: {POINT_A.tolist()}, point_b_m: {(POINT_A + APART).tolist()}"
 CENTRE = (POINT_A + APART - [0.0, 0.3, 0.4]).tolist()
+AROUND = [[0, 0, 0], [0.4, 0.1, 0], [0.65, 0.5, 0.1], [0.3, 0.9, 0.2], [-0.15, 0.55, 0.1]]
+BENT = (POINT_A + APART + np.array(AROUND)).tolist()
 HOLONOMIC = {
     "point": f"kind: point, {MEET}",
     "hinge": f"kind: hinge, {MEET}, axis_a: [1, 2, -1], axis_b: [1, 2, -1]",
@@ -45,6 +47,9 @@ HOLONOMIC = {
     "line": f"kind: line, {MEET}, direction_b: [0.3, 1, -0.4]",
     "circle": f"kind: circle, bodies: [b0, b1], point_a_m: {POINT_A.tolist()}, point_b_m: {CENTRE}, "
     "normal_b: [0, 4, -3], radius_m: 0.5",
+    "curve": f"kind: curve, bodies: [b0, b1], point_a_m: {POINT_A.tolist()}, points_b_m: {BENT}",
+    "closed curve": f"kind: curve, bodies: [b0, b1], point_a_m: {POINT_A.tolist()}, points_b_m: {BENT}, "
+    "closed: true",
     "gear": "kind: gear, factors: {j2: 1.0, j4: -2.5}",
     "differential": "kind: gear, factors: {j2: 1.0, j4: 0.5, j3: 3.0}",
     "lock": "kind: lock, joints: [j2, j3]",

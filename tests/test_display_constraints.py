@@ -39,6 +39,10 @@ def row(kind: str, **changes: Any) -> dict[str, Any]:
     return base | changes
 
 
+# [m] a bow upwards from PLACE_W, as the numbers of five points
+BENT = [x for i in range(5) for x in (0.55 + 0.04 * i, 0.05, 0.45 + 0.01 * i * i)]
+
+
 def normals(*axes: int) -> list[dict[str, Any]]:
     return [row("point", direction_b=AXES[i]) for i in axes]
 
@@ -51,6 +55,7 @@ KINDS = {
     "rod": [row("distance", point_b=[0.65, 0.05, 0.45], length=0.1)],
     "hinge": [*normals(0, 1, 2), *[row("angle", direction_a=AXES[0], direction_b=AXES[i]) for i in (1, 2)]],
     "weld": [*normals(0, 1, 2), *[row("angle", direction_a=AXES[i], direction_b=AXES[i]) for i in range(3)]],
+    "curve": [row("curve", curve=BENT, direction_b=AXES[i]) for i in range(2)],
     "lock": [row("speeds", joints=[[3, 1.0]], unit="N m")],
     "gear": [row("speeds", joints=[[1, 1.0], [2, -2.0]], unit="N m")],
     "roll": [row("roll", length=0.05, direction_a=AXES[0], direction_b=AXES[2])],
@@ -130,6 +135,22 @@ def test_a_circle_has_its_radius(window, server):
         assert count(view[x - 2 : x + 3, y - 2 : y + 3], PURPLE, within=60) > 0
 
 
+def test_a_curve_goes_through_its_points_and_on_beyond_them(window, server):
+    view = show(window, server, topics({"curve": KINDS["curve"]}))[:VIEW]
+    bent = np.array(BENT).reshape(-1, 3)
+    places = [*bent, 0.5 * (bent[2] + bent[3]), bent[-1] + 0.3 * (bent[-1] - bent[-2])]
+    for place in places:
+        (at,), _ = window.camera.project(place[None])
+        x, y = at.round().astype(int)
+        assert count(view[x - 2 : x + 3, y - 2 : y + 3], PURPLE, within=60) > 0
+    around = [*BENT, *BENT[:3]]  # closed: nothing beyond
+    rows = [row("curve", curve=around, direction_b=AXES[i]) for i in range(2)]
+    view = show(window, server, topics({"curve": rows}))[:VIEW]
+    (at,), _ = window.camera.project(places[-1][None])
+    x, y = at.round().astype(int)
+    assert count(view[x - 2 : x + 3, y - 2 : y + 3], PURPLE, within=60) == 0
+
+
 def test_the_panel_tells_what_each_does(window, server):
     held = show(window, server, topics({"loop": KINDS["ball"], "lock": KINDS["lock"]}))[VIEW:]
     assert count(held, PURPLE) > 100  # two discs and two forces
@@ -158,11 +179,20 @@ def test_what_a_constraint_does_in_words():
 
 @pytest.mark.parametrize(
     "changes",
-    [{"a": 4}, {"b": -2}, {"joints": [[9, 1.0]]}, {"point_a": [0.0]}, {"direction_b": [math.nan] * 3}],
+    [
+        {"curve": [0.0, 0.0]},
+        {"kind": "curve"},
+        {"a": 4},
+        {"b": -2},
+        {"joints": [[9, 1.0]]},
+        {"point_a": [0.0]},
+        {"direction_b": [math.nan] * 3},
+    ],
 )
 def test_a_row_that_cannot_be_read_is_said(changes):
+    rows = [row("point") | changes]
     with pytest.raises(Unreadable):
-        SceneMessage.read(display_fake.scene(constraints=[{"name": "x", "rows": [row("point", **changes)]}]))
+        SceneMessage.read(display_fake.scene(constraints=[{"name": "x", "rows": rows}]))
     with pytest.raises(Unreadable):
         StateMessage.read(display_fake.state(0.0, constraints=[{"name": "x"}]))
 

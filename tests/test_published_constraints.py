@@ -21,6 +21,7 @@ from hapticsim.speed_choice import SpeedChoice
 from hapticsim.switchboard import MOST_WAITING, Switchboard
 from hapticsim.wire.control import Asked
 from hapticsim.wire.requests import ListRequest, SwitchRequest
+from tests.curves import WAVY, Twin, bead, curve
 from tests.four_bar import FOUR_BAR
 
 LOOP, BRAKE, STOP = range(3)
@@ -62,6 +63,17 @@ def test_the_scene_names_speeds_and_rows_with_their_bodies(describer):
     assert (brake["rows"][0]["kind"], brake["rows"][0]["joints"]) == ("speeds", [[0, 1.0]])
     assert brake["rows"][0]["unit"] == "N m" and first["unit"] == "N"
     assert (stop["rows"][0]["kind"], stop["rows"][0]["length"], stop["rows"][0]["b"]) == ("distance", 0.5, -1)
+
+
+def test_the_scene_tells_the_places_along_a_curve():
+    made = Simulation(bead([curve(WAVY, True)], WAVY[0], np.zeros(3)))
+    (wire,) = Describer(made.assembly).scene(0.0, 0.1)["constraints"]
+    assert [r["kind"] for r in wire["rows"]] == ["curve", "curve"]
+    places = np.array(wire["rows"][0]["curve"]).reshape(-1, 3)
+    assert 50 < len(places) <= 257
+    np.testing.assert_allclose(places[[0, -1]], WAVY[[0, 0]], rtol=0, atol=1e-12)
+    assert max(Twin(WAVY, True).distance(place) for place in places) < 1e-12
+    assert wire["rows"][0]["unit"] == "N"
 
 
 def test_the_state_tells_hold_force_gap_rank_and_dependent_speeds(sim, describer):

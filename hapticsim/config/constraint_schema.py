@@ -98,6 +98,21 @@ class CircleGuide(TwoPoints):
     radius_m: Positive = Field(description="radius")
 
 
+class CurveGuide(ConstraintEntry):
+    """A point of the first body stays on a smooth curve through points of the second."""
+
+    kind: Literal["curve"] = Field(description="curve")
+    bodies: Bodies = Field(description="two bodies, one of them may be 'world'")
+    point_a_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="in the frame of the first")
+    points_b_m: list[Vector3] = Field(
+        description="in the frame of the second, in order: 2 to 256, closed at least 3"
+    )
+    closed: bool = Field(
+        default=False,
+        description="whether it returns to the first point; an open one goes on along its end tangents",
+    )
+
+
 class GearConstraint(ConstraintEntry):
     """Displacements of joints, times factors, keep their sum: a gear (two joints), a differential (three)."""
 
@@ -162,6 +177,7 @@ AnyConstraint = Annotated[
     | PlaneGuide
     | LineGuide
     | CircleGuide
+    | CurveGuide
     | GearConstraint
     | LockConstraint
     | MotionConstraint

@@ -8,6 +8,7 @@ from hapticsim.config.constraint_schema import (
     AnyConstraint,
     CircleGuide,
     ConstraintEntry,
+    CurveGuide,
     DistanceConstraint,
     GearConstraint,
     HingeConstraint,
@@ -24,6 +25,8 @@ from hapticsim.config.robot import Refuse, motion_unit, placement
 from hapticsim.errors import listed, nearest
 from hapticsim.model import constraints as rows
 from hapticsim.model.constraints import Constraint, Friction, Row
+from hapticsim.model.curve import smooth_curve
+from hapticsim.model.curve_checks import CurveFault
 from hapticsim.model.scene import ContactPair
 from hapticsim.model.tree import WORLD, Model
 
@@ -106,6 +109,13 @@ def _rows(entry: AnyConstraint, model: Model, place: Place, refuse: Refuse) -> t
             return rows.circle_rows(
                 a, vector("point_a_m"), b, vector("point_b_m"), direction("normal_b"), entry.radius_m
             )
+        case CurveGuide():
+            try:
+                curve = smooth_curve(vector("points_b_m").reshape(-1, 3), entry.closed)
+            except CurveFault as fault:
+                where = () if fault.point is None else (fault.point,)
+                raise refuse((*place, "points_b_m", *where), fault.problem) from None
+            return rows.curve_rows(a, vector("point_a_m"), b, curve)
         case WeldConstraint():
             return rows.weld_rows(a, placement(entry.origin_a), b, placement(entry.origin_b))
         case RollingConstraint():

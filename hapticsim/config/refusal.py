@@ -189,6 +189,8 @@ def allowance(annotation: Any, metadata: Iterable[Any] = ()) -> str:
     if get_origin(annotation) is list:
         count = next((m.min_length for m in marks if getattr(m, "min_length", None)), None)
         item = get_args(annotation)[0]
+        if get_origin(without_none(item)) is list:
+            return allowance(item).replace("a list", "a list of lists", 1)
         if is_section(without_none(item)) or not isinstance(without_none(item), type):
             return "a list of mappings"
         words = allowance(item).removeprefix("a ").replace("number", "numbers").replace("name of", "names of")

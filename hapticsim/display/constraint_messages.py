@@ -16,7 +16,7 @@ FREE, HELD = "free", "held"
 class RowView:
     """One row; A and B are the bodies it is about."""
 
-    kind: str  # point, angle, distance, speeds, roll, skate, equation
+    kind: str  # point, angle, distance, speeds, roll, skate, equation, curve
     a: int  # index of a body, -1 for the world
     b: int
     point_a: np.ndarray  # (3,) [m] in A
@@ -25,6 +25,7 @@ class RowView:
     direction_b: np.ndarray  # (3,) in B
     length: float  # [m]
     joints: tuple[int, ...]  # bodies that the joints of the row carry
+    curve: np.ndarray  # (n, 3) [m] in B, points along it, the first again where it is closed
     unit: str  # of its force
 
 
@@ -108,5 +109,14 @@ def _row(payload: Payload, body_count: int) -> RowView:
         direction_b=numbers(payload["direction_b"], "constraints.direction_b", 3),
         length=float(payload["length"]),
         joints=joints,
+        curve=_curve(payload),
         unit=str(payload.get("unit", "N")),
     )
+
+
+def _curve(payload: Payload) -> np.ndarray:
+    """(n, 3) points of a row; a server that knows no curves has none."""
+    values = numbers(payload.get("curve") or [], "constraints.curve")
+    if values.size % 3 or values.size == 3 or (payload["kind"] == "curve" and values.size == 0):
+        raise Unreadable(f"constraints.curve holds {values.size} numbers instead of three for each point")
+    return values.reshape(-1, 3)

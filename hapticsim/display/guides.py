@@ -1,4 +1,4 @@
-"""Constraints drawn over the scene: loops, axes, rods, guide lines, planes and circles, locks, wheels.
+"""Constraints drawn over the scene: loops, axes, rods, guide lines, planes, circles, curves, locks, wheels.
 
 What a constraint is, is read from its rows: three point rows are a joint, two a line, one a plane, one with a
 distance a circle, a distance alone a rod.  Held ones are drawn in full, free ones dashed and pale, those that
@@ -125,6 +125,8 @@ def _draw(pen: Pen, constraint: ConstraintView, reach: float) -> np.ndarray | No
             anchor_W = _draw_joints(pen, row)
         elif row.kind == "roll":
             anchor_W = _draw_rolling(pen, row)
+        elif row.kind == "curve" and anchor_W is None:
+            anchor_W = _draw_curve(pen, row, reach)
         elif row.kind == "skate":
             anchor_W = pen.point(row.a, row.point_a)
             half_W = 0.2 * reach * pen.direction(row.a, row.direction_a)
@@ -183,6 +185,20 @@ def _draw_rolling(pen: Pen, row: RowView) -> np.ndarray:
     pen.lines(np.stack([centre_W, touch_W - half_W]), np.stack([touch_W, touch_W + half_W]))
     pen.dot(touch_W)
     return touch_W
+
+
+def _draw_curve(pen: Pen, row: RowView, reach: float) -> np.ndarray:
+    """The curve; thin, the tangents on which an open one goes on."""
+    along_W = np.array([pen.point(row.b, p) for p in row.curve])
+    pen.lines(along_W[:-1], along_W[1:])
+    if not np.array_equal(row.curve[0], row.curve[-1]):
+        ends_W = along_W[[0, -1]]
+        steps = ends_W - along_W[[1, -2]]
+        steps /= np.maximum(np.linalg.norm(steps, axis=1)[:, None], 1e-9)
+        pen.lines(ends_W, ends_W + reach * steps, 1.0)
+    a_W = pen.point(row.a, row.point_a)
+    pen.dot(a_W)
+    return a_W
 
 
 def _square_to(normal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

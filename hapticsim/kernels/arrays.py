@@ -75,12 +75,20 @@ class Plan(Block):
     row_point_a: Matrix  # (nb, 3) [m] in A
     row_point_b: Matrix  # (nb, 3) [m] in B
     row_direction_a: Matrix  # (nb, 3) in A, unit
-    row_direction_b: Matrix  # (nb, 3) in B, unit
+    row_direction_b: Matrix  # (nb, 3) in B, unit; of CURVE_ROW the shares of the two normals
     row_length: Vector  # (nb,) [m] distance, or radius of what rolls
     row_q: Matrix  # (nb, nq) of SPEEDS_ROW: factors of the coordinates
     row_u: Matrix  # (nb, nu) of SPEEDS_ROW: factors of the speeds
     row_drive: Matrix  # (nb, 4) speed [1/s], amplitude, angular frequency [rad/s], phase [rad]
     row_equation: IntVector  # (nb,) int, of EQUATION_ROW: which equation of the mechanism
+    row_curve: IntVector  # (nb,) int, of CURVE_ROW: which curve, -1 otherwise
+    curve_start: IntVector  # (curves + 1,) int, first cell of each curve
+    curve_closed: IntVector  # (curves,) int, 1: its last cell leads to its first
+    curve_cell: (
+        Matrix  # (cells, 31) in B: place [m], 6 coefficients of x, y, z, and a normal, 4 of them, over
+    )
+    # a parameter [m] that goes from 0 to the last entry
+    curve_chord: Matrix  # (cells, 9) in B: start [m], chord [m], 1 / length^2, the least and largest fraction
     row_latch: IntVector  # (nb,) int, 1: switching on holds the displacement found there
     rows_function: Int  # address of the mechanism's constraint equations, 0: none
     static_friction: Vector  # (nc,) coefficient up to which a constraint holds, inf: whatever the force

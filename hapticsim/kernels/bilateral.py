@@ -11,6 +11,7 @@ for a row that restricts motion only.  rho is from the body's origin, w the angu
               fixed in B
     SKATE     n . (v_A - v_B) at p_A, n fixed in A: a blade, or a wheel without side slip
     EQUATION  an equation of the mechanism, made from its symbols
+    CURVE     n . (p_A - c), c the nearest place on a curve of B, n one of two normals there (curve.py)
 
 A drive adds a prescribed displacement f(t) = v t + a (sin(w t + p) - sin p): gap - f, A u = b + f',
 A udot + s - f''.
@@ -20,7 +21,16 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ANGLE_ROW, DISTANCE_ROW, EQUATION_ROW, POINT_ROW, ROLL_ROW, SKATE_ROW
+from hapticsim.codes import (
+    ANGLE_ROW,
+    CURVE_ROW,
+    DISTANCE_ROW,
+    EQUATION_ROW,
+    POINT_ROW,
+    ROLL_ROW,
+    SKATE_ROW,
+)
+from hapticsim.kernels.curve import curve_row
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.point import (
     add_partial,
@@ -58,6 +68,8 @@ def bilateral_row(plan, state, k, q, t, A, s, b, i, ws):
         _roll(plan, k, A, s, i, ws)
     elif kind == SKATE_ROW:
         _skate(plan, k, A, s, i, ws)
+    elif kind == CURVE_ROW:
+        gap = curve_row(plan, k, A, s, i, ws)
     else:
         s[i] = 0.0
         for r in range(A.shape[1]):

@@ -11,7 +11,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hapticsim.codes import ANGLE_ROW, DISTANCE_ROW, EQUATION_ROW, POINT_ROW, ROLL_ROW, SKATE_ROW, SPEEDS_ROW
+from hapticsim.codes import (
+    ANGLE_ROW,
+    CURVE_ROW,
+    DISTANCE_ROW,
+    EQUATION_ROW,
+    POINT_ROW,
+    ROLL_ROW,
+    SKATE_ROW,
+    SPEEDS_ROW,
+)
+from hapticsim.model.curve import Curve
 from hapticsim.model.tree import WORLD, Placement
 
 
@@ -29,11 +39,12 @@ class Row:
     point_a: np.ndarray = field(default_factory=_none)  # (3,) [m] in A
     point_b: np.ndarray = field(default_factory=_none)  # (3,) [m] in B
     direction_a: np.ndarray = field(default_factory=_none)  # (3,) in A; of ROLL_ROW the row's, in B
-    direction_b: np.ndarray = field(default_factory=_none)  # (3,) in B
+    direction_b: np.ndarray = field(default_factory=_none)  # (3,) in B; of CURVE_ROW shares of its normals
     length: float = 0.0  # [m]
     joints: tuple[tuple[str, float], ...] = ()  # of SPEEDS_ROW: joint and factor
     drive: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # speed, amplitude, rad/s, rad
     equation: int = 0
+    curve: Curve | None = None  # in B
     latch: bool = False  # holds the displacement found when it is switched on
     offset: float = 0.0  # [m] or [rad] displacement at which its gap is zero
 
@@ -95,6 +106,11 @@ def circle_rows(
         *plane_rows(a, point_a, b, centre_b, normal_b),
         Row(DISTANCE_ROW, a, b, point_a, centre_b, length=radius),
     )
+
+
+def curve_rows(a: str, point_a: np.ndarray, b: str, curve: Curve) -> tuple[Row, ...]:
+    """A point of A stays on a curve of B: a row for each of two normals."""
+    return tuple(Row(CURVE_ROW, a, b, point_a, direction_b=np.eye(3)[i], curve=curve) for i in range(2))
 
 
 def distance_rows(a: str, point_a: np.ndarray, b: str, point_b: np.ndarray, length: float) -> tuple[Row, ...]:
