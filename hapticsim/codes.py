@@ -42,6 +42,7 @@ class Fault(IntFlag):
     STOPPED = 8  # the device asked for zero force
     STRETCH = 16  # the coupler was stretched beyond reach when arming was asked for
     INCONSISTENT = 32  # constraints contradict one another; last good state kept
+    TWIST = 64  # the coupler was twisted beyond reach while it turned the hand
 
 
 class Event(IntEnum):

@@ -21,6 +21,7 @@ FAULT_WORDS = {
     Fault.DEVICE_SPEED: "the device moved faster than allowed",
     Fault.STOPPED: "the device asked for zero force",
     Fault.STRETCH: "the coupler would start stretched: move the device to the handle",
+    Fault.TWIST: "the coupler was twisted too far: turn the device back towards the handle",
     Fault.INCONSISTENT: "constraints contradict one another: let one of them go",
 }
 

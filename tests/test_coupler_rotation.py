@@ -300,7 +300,7 @@ def test_in_every_fault_the_torque_is_zero_at_once(what):
     sim.step()
     state = sim.state
     assert state.safety is Safety.FAULT and not np.any(state.hand_torque) and not np.any(state.hand_force)
-    why = {"silent": Fault.DEVICE_SILENT, "too fast": Fault.DEVICE_SPEED, "twisted": Fault.STRETCH}
+    why = {"silent": Fault.DEVICE_SILENT, "too fast": Fault.DEVICE_SPEED, "twisted": Fault.TWIST}
     assert state.fault == why[what]
 
 

@@ -13,6 +13,7 @@ _FAULTS = {
     Fault.DEVICE_SPEED: "the device moved too fast",
     Fault.STOPPED: "the device asked for zero force",
     Fault.STRETCH: "the hand was too far from the handle",
+    Fault.TWIST: "the hand was twisted too far from the handle",
     Fault.INCONSISTENT: "constraints contradict one another",
 }
 

@@ -29,7 +29,8 @@ MAX_TURN_RATE = 50.0  # [rad/s] of the device; no wrist turns so fast
 DISARMED, ARMING, ARMED, FAULT = (
     int(s) for s in (Safety.DISARMED, Safety.ARMING, Safety.ARMED, Safety.FAULT)
 )
-DEVICE_SILENT, DEVICE_SPEED, STRETCH = int(Fault.DEVICE_SILENT), int(Fault.DEVICE_SPEED), int(Fault.STRETCH)
+DEVICE_SILENT, DEVICE_SPEED = int(Fault.DEVICE_SILENT), int(Fault.DEVICE_SPEED)
+STRETCH, TWIST = int(Fault.STRETCH), int(Fault.TWIST)
 
 
 @kernel
@@ -145,7 +146,7 @@ def sample_turn(plan, state, inp, out, ws):
         w, x, y, z = turn_error(plan, state, inp, ws, 0.0)
         ex, ey, ez = turn_stretch(plan, w, x, y, z)
         if math.sqrt(ex * ex + ey * ey + ez * ez) > MAX_TWIST:
-            take_force_away(state, STRETCH)
+            take_force_away(state, TWIST)
     x, y, z = coupler_torque(plan, state, inp, ws, 0.0)
     m = out.coupler_torque_W
     m[0], m[1], m[2] = to_world(plan, x, y, z)
