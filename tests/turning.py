@@ -1,0 +1,81 @@
+"""A handle that turns, and a hand that turns it: what tests of the coupler's rotation share."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+
+from hapticsim.codes import Safety
+from hapticsim.config.load import loads
+from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.kernels import coupling
+from hapticsim.kernels.pack import pack_state
+from hapticsim.model.scene import Mapping, Scene
+from hapticsim.simulation import Simulation
+from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, VECTOR, WORKSPACE, compiled
+from tests.models import X, Z, turn
+
+H = 1e-3
+SIGMA = DeviceLimits(12.0, 4000.0, 30.0, 0.2, 0.075, 0.5, 0.2, 1.0, 0.07, 1e-4)
+INERTIA = (0.002, 0.003, 0.004)
+R_WD = turn(Z, 0.7) @ turn(X, -0.4)
+MAPPING = Mapping(rotation_WD=R_WD, motion_scale=2.5, force_scale=0.4)
+UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+coupler_torque = compiled(coupling.coupler_torque, PLAN, STATE, INPUT, WORKSPACE, FLOAT)
+pack = compiled(pack_state, STATE, VECTOR)
+
+
+def scene(joint: str = "revolute", rotation: str = "z", gravity: float = 0.0, **more: object) -> Scene:
+    """One body of 0.4 kg about its mass centre: hinged about z, free, or a pendulum about y (``swing``)."""
+    kind = {"revolute": "revolute, axis: [0, 0, 1]", "swing": "revolute, axis: [0, 1, 0]"}.get(joint, joint)
+    xx, yy, zz = INERTIA
+    found = loads(
+        f"""
+name: knob
+robot:
+  bodies:
+    - name: knob
+      inertial:
+        mass_kg: 0.4
+        com_m: [0, 0, {-0.1 if joint == "swing" else 0.0}]
+        inertia_kg_m2: {{xx: {xx}, yy: {yy}, zz: {zz}}}
+  joints:
+    - {{name: knob_motion, type: {kind}, parent: world, child: knob}}
+gravity_m_per_s2: [0, 0, {gravity}]
+handle: {{body: knob}}
+coupler: {{rotation: {rotation}}}
+safety: {{ramp_s: 0}}
+"""
+    )
+    return dataclasses.replace(found, **more) if more else found
+
+
+def about(axis: np.ndarray, angle: float) -> np.ndarray:
+    """(4,) unit quaternion of a turn."""
+    return np.array([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * np.asarray(axis))])
+
+
+def matrix(q: np.ndarray) -> np.ndarray:
+    """(3, 3) of a unit quaternion, from axis and angle."""
+    angle = 2.0 * math.atan2(np.linalg.norm(q[1:]), q[0])
+    return turn(q[1:] / np.linalg.norm(q[1:]), angle) if angle else np.eye(3)
+
+
+def hold(sim: Simulation, q: np.ndarray, w=(0.0, 0.0, 0.0)) -> None:
+    """The device where the hand holds it, at the centre of its workspace."""
+    sim.set_device(np.zeros(3), np.zeros(3), quaternion=q, angular_velocity=np.asarray(w, float))
+
+
+def armed(
+    sim: Simulation, K: float = 0.5, B: float = 0.0, limit: float = 1e9, q: np.ndarray = UPRIGHT
+) -> Simulation:
+    """Armed with the device in this orientation, and with no spring but the one that turns."""
+    sim._input.coupler[:] = 0.0
+    sim._input.turn_coupler[:] = K, B, limit
+    hold(sim, q)
+    sim.arm()
+    sim.step()
+    assert sim.state.safety is Safety.ARMED
+    return sim
