@@ -79,7 +79,7 @@ def planar() -> Simulation:
 @pytest.mark.parametrize("seed", range(8))
 def test_the_torque_is_a_spring_along_the_rotation_vector_and_a_damper(full, seed):
     held = Held(full, seed)
-    expected = held.K * logarithm(held.error()) + held.B * (held.w_D - held.R_WD.T @ held.w_W)
+    expected = held.K * logarithm(held.error()) + held.B * (held.w_D - R_WD.T @ held.w_W)
     np.testing.assert_allclose(held.torque(), expected, rtol=0, atol=1e-13)
 
 
