@@ -21,7 +21,7 @@ from numba import int64, njit, types
 from numba.core.typing.templates import Signature
 from numba.experimental.function_type import _get_wrapper_address
 
-from hapticsim.kernels import choice, events, foreign, handling, rows, stage, switching, units
+from hapticsim.kernels import choice, events, foreign, handling, imposing, rows, stage, switching, units
 from hapticsim.kernels import observe as _observe
 from hapticsim.kernels import step as _step
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
@@ -94,7 +94,7 @@ def unit_addresses(progress: Progress | None = None) -> dict[str, int]:
         "resolve": (events.resolve_contacts, units.CHANGE),
         "capture": (events.capture_contacts, units.CHANGE),
         "settle": (switching.settle_constraints, units.CHANGE),
-        "engage": (switching.engage_constraints, units.CHANGE),
+        "engage": (imposing.engage_constraints, units.CHANGE),
         "handle": (handling.handle_event, units.CHANGE),
     }
     return {

@@ -68,7 +68,7 @@ def settle(plan, state, inp, ws, out, t):
 
 @inlined
 def engage(plan, state, inp, ws, out, t, count):
-    """Impose the ``count`` constraints of ws.wanted: ``switching.engage_constraints``.  Returns 1."""
+    """Impose the ``count`` constraints of ws.wanted: ``imposing.engage_constraints``.  Returns 1."""
     return _change_at(plan.engage)(plan, state, inp, ws, out, t, count)
 
 
