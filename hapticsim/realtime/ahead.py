@@ -3,8 +3,8 @@
 Again and again it takes the newest state and device sample, goes on from there with the hand moving as it
 does, and publishes which guards fire at which tick, how they bend (kernels/crossing.py), which speeds are
 chosen and which contacts push then.  The loop hands that to its tick as ``Input.hint``; what the tick makes
-of it is corrected by what it finds, so that a wrong forecast costs a trial step and changes nothing.  Commands
-are not foreseen.
+of it is corrected by what it finds, so that a wrong forecast costs a trial step and changes nothing.
+Commands are not foreseen.
 """
 
 from __future__ import annotations
