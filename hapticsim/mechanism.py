@@ -58,8 +58,8 @@ class Mechanism:
     speeds : dynamicsymbols u, the generalized speeds; there may be fewer than coordinates.
     kinematics : expressions in q, qdot and u that are zero, one for each coordinate.
     bodies : RigidBody and Particle.
-    frames : further places for shapes, handle and sensors: name -> (Point, ReferenceFrame).  A RigidBody is
-        there by its own name (mass centre and frame), a Particle by its own (point, axes of the world).
+    frames : further places for shapes and handle: name -> (Point, ReferenceFrame).  A RigidBody is there by
+        its own name (mass centre and frame), a Particle by its own (point, axes of the world).
     forces : (Point, force Vector) or (ReferenceFrame, torque Vector), functions of q and u.
     gravity : Vector [m/s^2] fixed in ``frame``, acts on every mass and gives its potential energy.
     potential : energy [J] of springs and the like, for the energy only: their forces go into ``forces``.
@@ -70,6 +70,8 @@ class Mechanism:
         otherwise.
     units : "rad" or "m" of a coordinate, or of a speed per second, where the rule guesses wrong: what stands
         in a sine or turns a frame is an angle, everything else a length.
+    sensors : name with its unit -> expression in coordinates, their rates, speeds and parameters, SI: what
+        programs and people are told beside q and u.
     """
 
     name: str
@@ -88,3 +90,4 @@ class Mechanism:
     initial: Mapping[Any, float] = field(default_factory=dict)
     handle: tuple[str, Any] | None = None
     units: Mapping[Any, str] = field(default_factory=dict)
+    sensors: Mapping[str, Any] = field(default_factory=dict)

@@ -33,13 +33,14 @@ class Describer:
         eq = assembly.equations
         self._nq, self._nu, self._nk = eq.nq, eq.nu, len(assembly.candidates)
         self._poses = np.zeros((len(eq.model.bodies), 12))
-        self._energy = np.zeros(2)
+        self._energy, self._sensors = np.zeros(2), np.zeros(len(eq.sensor_names))
         self._state, self._input = assembly.new_state(), assembly.new_input()
         self._output, self._workspace = assembly.new_output(), assembly.new_workspace()
         self.coupler = CouplerDescriber(assembly, self._state.origin_W)
         self._locate = locate_kernel()
         self.bodies(assembly.scene.q0)
         eq.kernels.energy(self._state.q, self._state.u, self._energy)
+        self.sensors(self._state.q, self._state.u)
 
     def scene(
         self, force_limit_N: float, workspace_radius_m: float, torque_limit_Nm: float = 0.0
@@ -67,6 +68,7 @@ class Describer:
             **self.coupler.scene(force_limit_N, torque_limit_Nm, workspace_radius_m),
             "rate_Hz": scene.rate_Hz,
             **self.constraints.scene(),
+            "sensors": list(self.assembly.equations.sensor_names),
         }
 
     def bodies(self, q: np.ndarray) -> list[float]:
@@ -77,6 +79,15 @@ class Describer:
             flat += row[9:].tolist()
             flat += quaternion_of(row[:9].reshape(3, 3)).tolist()
         return flat
+
+    def sensors(self, q: np.ndarray, u: np.ndarray) -> dict[str, float | None]:
+        """What every sensor shows by name, None where that is not finite.  q (nq,), u (nu,), contiguous."""
+        eq = self.assembly.equations
+        if not eq.sensor_names:
+            return {}
+        eq.kernels.sensors(q, u, self._sensors)
+        shown = zip(eq.sensor_names, self._sensors.tolist(), strict=True)
+        return {name: value if math.isfinite(value) else None for name, value in shown}
 
     def state(self, row: np.ndarray, target: Any = None, connected: bool | None = None) -> dict[str, Any]:
         """Payload of topic ``state`` for one row."""
@@ -113,6 +124,7 @@ class Describer:
             **self.coupler.state(row, bodies, target, connected),
             "energy_J": self._energy.tolist(),
             **self.constraints.state(row),
+            "sensors": self.sensors(self._state.q, self._state.u),
         }
 
     def predicted(

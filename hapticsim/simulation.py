@@ -222,6 +222,11 @@ class Simulation:
         """(nk,) [m] gap of every contact candidate."""
         return self._look().gap.copy()
 
+    @property
+    def sensors(self) -> dict[str, float]:
+        """What the sensors of a mechanism show, by name; empty where there are none."""
+        return self.assembly.equations.sensors(self._state.q, self._state.u)
+
     def _look(self) -> Output:
         self._observe(self.plan, self._state, self._input, self._view, self._workspace)
         return self._view

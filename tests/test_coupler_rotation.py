@@ -13,7 +13,20 @@ from hapticsim.haptics.coupler import derive_turning
 from hapticsim.model.scene import CouplerSettings, Mapping
 from hapticsim.simulation import Simulation
 from tests.models import Y, Z, turn
-from tests.turning import INERTIA, MAPPING, R_WD, SIGMA, H, about, armed, coupler_torque, hold, matrix, scene
+from tests.turning import (
+    INERTIA,
+    MAPPING,
+    R_WD,
+    SIGMA,
+    H,
+    Held,
+    about,
+    armed,
+    hold,
+    logarithm,
+    matrix,
+    scene,
+)
 
 
 def test_a_hinged_handle_follows_the_closed_form_of_a_spring_and_a_damper():
@@ -28,42 +41,6 @@ def test_a_hinged_handle_follows_the_closed_form_of_a_spring_and_a_damper():
     rate, decay = math.sqrt(K / inertia - (B / (2 * inertia)) ** 2), B / (2 * inertia)
     exact = angle * (1 - np.exp(-decay * t) * (np.cos(rate * t) + decay / rate * np.sin(rate * t)))
     np.testing.assert_allclose(found, exact, rtol=0, atol=1e-9)
-
-
-def logarithm(R: np.ndarray) -> np.ndarray:
-    """(3,) rotation vector of a rotation of less than pi, from its skew part."""
-    s = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    size = np.linalg.norm(s)
-    return math.atan2(size, 0.5 * (np.trace(R) - 1.0)) / size * s
-
-
-class Held:
-    """A free handle in some orientation, and a device in another, mapped by a turned frame."""
-
-    def __init__(self, sim: Simulation, seed: int) -> None:
-        rng = np.random.default_rng(seed)
-        self.device, self.offset, self.handle = (
-            about(a / np.linalg.norm(a), angle)
-            for a, angle in zip(rng.normal(size=(3, 3)), rng.uniform(-1.2, 1.2, 3), strict=True)
-        )
-        self.w_D, self.w_W = rng.normal(size=3), rng.normal(size=3)
-        self.sim, self.K, self.B = sim, 0.7, 0.03
-
-    def torque(self, t: float = 0.0) -> np.ndarray:
-        """(3,) [N m] of the kernel, device axes."""
-        sim, R = self.sim, matrix(self.handle)
-        state, ws = sim.assembly.new_state(), sim.assembly.new_workspace()
-        state.gain[0], state.turn_offset[:] = 1.0, self.offset
-        sim._input.turn[:4], sim._input.turn[4:] = self.device, self.w_D
-        sim._input.turn_coupler[:] = self.K, self.B, 1e9
-        ws.X[sim.plan.handle_frame, :9] = R.ravel()
-        ws.vel[sim.plan.handle_frame, :3] = self.w_W
-        return np.array(coupler_torque(sim.plan, state, sim._input, ws, t))
-
-    def error(self) -> np.ndarray:
-        """(3, 3) what the handle has to turn, device axes."""
-        wanted = R_WD @ matrix(self.device) @ matrix(self.offset)
-        return R_WD.T @ wanted @ matrix(self.handle).T @ R_WD
 
 
 @pytest.fixture(scope="module")

@@ -19,21 +19,14 @@ from hapticsim.codes import Safety
 from hapticsim.config.load import load
 from hapticsim.kernels.pack import state_size
 from hapticsim.kernels.row import PLACE
-from hapticsim.model.scene import Scene
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.session import limits_of
 from hapticsim.simulation import Simulation
 from hapticsim.teleop.predictor import Predictor, command_of
-from hapticsim.virtual import simulate
 from hapticsim.wire.codec import decode, encode
 from tests.models import Z
 from tests.processes import CONFIGS
-from tests.turning import SIGMA, H, about, hold, pack, scene
-
-
-def visit(found: Scene, seconds: float) -> np.ndarray:
-    with Scripted({"emulate": "sigma_7", "turning": True}) as hand:
-        return simulate(found, hand, seconds)
+from tests.turning import SIGMA, H, about, hold, pack, scene, visit
 
 
 def test_the_turning_visit_is_felt_and_replays_to_the_bit():

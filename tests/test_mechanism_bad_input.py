@@ -90,6 +90,22 @@ CASES = [
     ("speeds=[u1, u2]", "speeds=[u1, k]", "{file}: speeds contains k: write dynamicsymbols of SymPy."),
     ("speeds=[u1, u2]", "speeds=[u1, q1]", "{file}: coordinates and speeds has 'q1' twice: names must be unique."),
     ("bodies=[ball]", "bodies=[]", "{file}: bodies is empty: a mechanism needs at least one RigidBody or Particle."),
+    *(('("ball", None)', f'("ball", None), sensors={given}', f"{{file}}: {sentence}") for given, sentence in [
+        ("{'pull_N': P.vel(N)}", "sensors['pull_N'] = u2(t)*B.x - (l + q2(t))*u1(t)*B.z is a vector: take a component, as with .dot(frame.x)."),
+        ("{'pull_N': k * m * sp.Symbol('d')}", "sensors['pull_N'] contains d, which has no value: give it one in parameters."),
+        ("{'turn_rad_per_s2': u1.diff()}", "sensors['turn_rad_per_s2'] contains Derivative(u1(t), t): only rates of coordinates may stand here, once differentiated."),
+        ("{'turn_rad_per_s2': q1.diff(t, 2)}", "sensors['turn_rad_per_s2'] contains Derivative(q1(t), (t, 2)): only rates of coordinates may stand here, once differentiated."),
+        ("{'w_m': w + q2}", "sensors['w_m'] contains w(t), which is no coordinate and no speed: add it to one of the two lists."),
+        ("{'wave': sp.sin(t)}", "sensors['wave'] depends on time explicitly: make it a coordinate, or prescribe it by a constraint."),
+        ("{'lean_rad': sp.acos(q1)}", "sensors['lean_rad'] contains acos(q[0]), for which there is no code: there are sums, products, whole and half powers, sin, cos, tan and sqrt."),
+        ("{'lean_rad': None}", "sensors['lean_rad'] = None is not a scalar expression: give a component of it."),
+        ("{'share': q2 / (l - 0.5)}", "sensors['share'] = q2(t)/(l - 0.5) has no value with these parameters: check what it divides by and the roots."),
+        ("{'root_m': sp.sqrt(-l) * q2}", "sensors['root_m'] = sqrt(-l)*q2(t) has no value with these parameters: check what it divides by and the roots."),
+        ("{'lean angle': q1}", "sensors['lean angle'] is not usable as a name: write letters, digits and underscores, the unit last, as in 'lean_rad'."),
+        ("{q1: q1}", "sensors[q1(t)] is not usable as a name: write letters, digits and underscores, the unit last, as in 'lean_rad'."),
+        ("{'q2': q1}", "sensors['q2'] has the name of a coordinate or speed: give it one of its own."),
+        ("[q1]", "sensors is a list: give a mapping, {{'name_unit': expression}}."),
+    ]),
     ("bodies=[ball]", "bodies=['ball']", "{file}: makes a Mechanism that cannot be used (AttributeError: "),
 ]  # fmt: skip
 

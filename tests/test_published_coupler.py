@@ -15,7 +15,7 @@ from hapticsim.recording.writer import RecordingWriter
 from hapticsim.run_words import live_line
 from hapticsim.simulation import Simulation
 from tests.models import Z
-from tests.test_coupler_rotation import Held, about, armed, hold, logarithm, scene, visit
+from tests.turning import Held, about, armed, hold, logarithm, scene, visit
 
 K = 0.6
 

@@ -58,4 +58,9 @@ def mechanism(
         initial={q3: radius_m},
         handle=("disk", None),
         units={u2: "m"},
+        sensors={
+            "turned_rad": q2,
+            "rolled_m": -r * q2,  # what the rim has laid down, up the ramp
+            "slip_m_per_s": u1 + u2,  # of the point of the disk that touches
+        },
     )

@@ -79,4 +79,8 @@ def mechanism(
         },
         initial={q3: 0.0, q4: 0.0},
         handle=("grip", None),
+        sensors={
+            "caster_rad": q4,
+            "caster_sideways_m_per_s": P3.vel(N).dot(C.y),  # of the wheel: 0 while it rolls
+        },
     )

@@ -64,4 +64,9 @@ def mechanism(
         },
         initial={q2: -1.2},
         handle=("tool", L * C.z),
+        sensors={
+            "swing_rad": q2 + sp.pi / 2,  # of the tool in the ring, from hanging
+            "spin_rad_per_s": C.ang_vel_in(world).dot(C.z),
+            "tip_height_m": (2 * L * C.z).dot(N.x),
+        },
     )

@@ -123,10 +123,13 @@ def _end_of(rows: Any, simulation: Any) -> str:
     force = np.linalg.norm(rows[:, i : i + 3], axis=1)
     contact = rows[:, [n for n, c in enumerate(simulation.columns) if c.startswith("force_N[")]]
     q = " ".join(f"{x:.6f}" for x in simulation.state.q)
-    return (
+    lines = [
         f"force on the hand up to {force.max(initial=0.0):.3f} N, contact force up to "
-        f"{contact.max(initial=0.0):.3f} N\nq = {q}"
-    )
+        f"{contact.max(initial=0.0):.3f} N",
+        f"q = {q}",
+        *(f"{name} = {value:.6g}" for name, value in simulation.sensors.items()),
+    ]
+    return "\n".join(lines)
 
 
 @commands.command()

@@ -16,6 +16,7 @@ from hapticsim.codes import Fault, Safety
 from hapticsim.display.constraint_messages import ConstraintView, Imposed, read_constraints
 from hapticsim.display.orientation import SHORTEST, rotations
 from hapticsim.display.reading import Payload, Unreadable, numbers, reading, vector
+from hapticsim.display.sensor_messages import read_sensors
 from hapticsim.display.turning_messages import Turned
 
 SHAPE_SIZES = {"sphere": 1, "capsule": 2, "box": 3, "plane": 2}  # how many lengths each kind has
@@ -69,6 +70,7 @@ class SceneMessage:
     rate_Hz: float
     constraints: tuple[ConstraintView, ...]
     speeds: tuple[str, ...]  # names of the generalized speeds
+    sensors: tuple[str, ...]  # their names
 
     @property
     def turns(self) -> bool:
@@ -96,6 +98,7 @@ class SceneMessage:
                 rate_Hz=float(payload["rate_Hz"]),
                 constraints=read_constraints(payload.get("constraints") or (), len(payload["bodies"])),
                 speeds=tuple(str(name) for name in payload.get("speeds") or ()),
+                sensors=tuple(str(name) for name in payload.get("sensors") or ()),
             )
 
 
@@ -132,6 +135,7 @@ class StateMessage:
     kinetic_J: float
     potential_J: float
     imposed: Imposed
+    sensors: dict[str, float | None]  # None where there is no finite value
 
     @classmethod
     def read(cls, payload: Payload) -> StateMessage:
@@ -156,6 +160,7 @@ class StateMessage:
                 kinetic_J=float(kinetic),
                 potential_J=float(potential),
                 imposed=Imposed.read(payload),
+                sensors=read_sensors(payload.get("sensors") or {}),
             )
 
 

@@ -13,6 +13,7 @@ from hapticsim.display.gauges import ForceHistory, draw_bar, draw_spread, draw_s
 from hapticsim.display.legend import Legend
 from hapticsim.display.messages import Contact, PredictedMessage, SceneMessage, StateMessage
 from hapticsim.display.palette import FAINT, ORANGE, PANEL, SKY, TEXT, WELL, YELLOW, Color, Type
+from hapticsim.display.sensor_list import draw_sensor_list
 from hapticsim.display.stats import StatsMessage
 from hapticsim.display.torque_meter import draw_torque
 from hapticsim.display.words import safety_words
@@ -58,6 +59,7 @@ class Panel:
                 y = draw_torque(self.type, surface, inner, y, scene, readings.state, readings.silent)
             y = self._contacts(surface, inner, y, readings.state.contacts)
             y = draw_constraint_list(self.type, surface, inner, y, readings.scene, readings.state)
+            y = draw_sensor_list(self.type, surface, inner, y, readings.scene, readings.state)
         if readings.predicted is not None:
             y = self._prediction(surface, inner, y, readings.predicted)
         if readings.stats is not None:

@@ -81,8 +81,11 @@ class Equations:
     tree : the model as the recursions see it, fixed joints lumped.
     joint_names : the moving joints, in the order of q and u.
     frames : the bodies whose kinematics ``kernels.kinematics`` and ``kernels.kane`` give, in their order.
+    sensor_names : of a mechanism; a tree has none.
     kernels : the bare compiled functions.
     """
+
+    sensor_names: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -103,6 +106,10 @@ class Equations:
         self.kernels = Kernels(self.tree, self.frames, progress)
         self._progress = progress
         self._algorithms: dict[tuple[str, str], Algorithm] = {}
+
+    def sensors(self, q: Any, u: Any) -> dict[str, float]:
+        """Return the sensors of a mechanism by name, SI units; NaN or infinite where one has no value."""
+        return {}
 
     def forward_dynamics(self, q: Any, u: Any, tau: Any) -> np.ndarray:
         """Return udot (nu,) [rad/s^2, m/s^2] under generalized forces tau (nu,), without joint damping."""

@@ -17,6 +17,7 @@ from sympy.physics.vector import Vector as PhysicsVector
 
 from hapticsim.equations.kinematical import solve_for_rates
 from hapticsim.equations.mechanism_parts import Affine, Axes, Expression, Load, Mass, Place, Variables
+from hapticsim.equations.mechanism_sensors import sensor_expressions
 from hapticsim.equations.symbolic import FUNCTIONS, unsupported
 from hapticsim.errors import ConfigError
 from hapticsim.mechanism import Mechanism, Switchable
@@ -60,6 +61,7 @@ class System:
         self.loads = [self._load(i, *pair) for i, pair in enumerate(mechanism.forces)]
         self.potential = self._potential()
         self.rows = [row for c in mechanism.constraints for row in self._rows(c)]
+        self.sensors = sensor_expressions(self)
 
     # -- scalars and vectors ---------------------------------------------------------------------------------
 

@@ -13,7 +13,9 @@ import sympy
 from hapticsim.equations.mechanism import System, name_of
 from hapticsim.equations.mechanism_motion import Motion
 from hapticsim.equations.mechanism_parts import Mass, Place
+from hapticsim.equations.mechanism_sensors import check_sensor_names
 from hapticsim.equations.symbolic import Evaluation
+from hapticsim.equations.trace import Trace
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.mechanism import Friction, Mechanism, Switchable
 
@@ -68,6 +70,7 @@ def check_words(mechanism: Mechanism, where: str) -> None:
             raise refuse(f"constraints[{c.name!r}]", "has no rows: give configuration or motion expressions.")
         if c.friction is not None:
             _check_friction(c, c.friction, mechanism.constraints, refuse)
+    check_sensor_names(mechanism.sensors, names, refuse)
 
 
 def check_system(system: System) -> None:
@@ -102,6 +105,7 @@ def check_system(system: System) -> None:
             f"{faults[0]} is felt by no body (the mass matrix is singular): give what it moves mass or "
             "inertia, or remove it.",
         )
+    _check_sensors(system)
 
 
 def _check_mass(system: System, body: Mass) -> None:
@@ -118,6 +122,27 @@ def _check_mass(system: System, body: Mass) -> None:
         np.abs(I)
     ):
         raise system.refuse(f"{key}.inertia", "has a negative principal moment: check signs and values.")
+
+
+def _check_sensors(system: System) -> None:
+    """Refuse a sensor whose parameters alone divide by zero, or ask for the root of a negative number."""
+    trace = Trace()
+    motion = Motion(system, trace.inputs("q", system.nq), trace.inputs("u", system.nu))
+    for (name, given), expression in zip(system.mechanism.sensors.items(), system.sensors, strict=True):
+        first = len(trace.operations)
+        try:
+            motion.sensors([expression])
+            is_bad = any(
+                op == "/" and trace.operations[b] == ("constant", 0.0, 0)
+                for op, _, b in trace.operations[first:]
+            )
+        except (ZeroDivisionError, ValueError, OverflowError):
+            is_bad = True
+        if is_bad:
+            raise system.refuse(
+                f"sensors[{name!r}]",
+                f"= {given} has no value with these parameters: check what it divides by and the roots.",
+            )
 
 
 def _check_number(key: str, value: Any, refuse: Any) -> None:

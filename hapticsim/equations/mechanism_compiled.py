@@ -1,7 +1,8 @@
-"""Equations of motion of a mechanism, compiled: the face of ``Equations``, and ``rows`` beside it.
+"""Equations of motion of a mechanism, compiled: the face of ``Equations``, and two functions beside it.
 
 ``rows(q, u, phi, A, b, s)`` gives all constraint rows of the mechanism: phi (nrow,) the residual of rows of
 configuration, 0 for rows of motion; A (nrow, nu) and b (nrow,) with A u = b; s (nrow,) with A udot + s = 0.
+``sensors(q, u, out)`` gives the sensors, in the order of ``sensor_names``; the tick does not call it.
 """
 
 from __future__ import annotations
@@ -30,9 +31,10 @@ from hapticsim.model.tree import WORLD
 if TYPE_CHECKING:
     from hapticsim.equations.mechanism import System
 
-ROWS = "rows"
+ROWS, SENSORS = "rows", "sensors"
 ARGUMENTS = {name: (entry.inputs, entry.outputs) for name, entry in CATALOGUE.items()} | {
-    ROWS: (("q", "u"), ("phi", "A", "b", "s"))
+    ROWS: (("q", "u"), ("phi", "A", "b", "s")),
+    SENSORS: (("q", "u"), ("out",)),
 }
 _DIMENSIONS = {**DIMENSIONS, "A": 2}
 
@@ -83,7 +85,7 @@ def mechanism_shapes(name: str, model: MechanismModel, frames: Sequence[str]) ->
         "V": (nf, nu, 6),
         "vel": (nf, 6),
         "acc": (nf, 6),
-        "out": (2,),
+        "out": (len(model.sensors) if name == SENSORS else 2,),
         "F": (nu * (nu + 1) // 2,),
     }
     return {argument: known[argument] for argument in arguments_of(name)}
@@ -154,6 +156,7 @@ class MechanismEquations(Equations):
         for name in frames:
             self.tree.place_of(name)
         self.frames = tuple(frames)
+        self.sensor_names = model.sensors
         self.kernels: Any = MechanismKernels(self, progress)
         self._progress = progress
 
@@ -172,6 +175,12 @@ class MechanismEquations(Equations):
         phi, A, b, s = np.empty(n), np.empty((n, self.nu)), np.empty(n), np.empty(n)
         self.kernels.rows(self._q(q), self._u("u", u), phi, A, b, s)
         return phi, A, b, s
+
+    def sensors(self, q: Any, u: Any) -> dict[str, float]:
+        out = np.empty(len(self.sensor_names))
+        if out.size:
+            self.kernels.sensors(self._q(q), self._u("u", u), out)
+        return dict(zip(self.sensor_names, out.tolist(), strict=True))
 
     def partial_velocities(self, name: str, q: Any) -> np.ndarray:
         """Return the Jacobian (6, nu) of any place: angular over linear velocity of its point, world axes."""
@@ -198,7 +207,7 @@ class MechanismEquations(Equations):
         return super().batch(name, *arrays, out=out, threads=threads)
 
     def address(self, name: str) -> int:
-        """Return the C-callable address of a kernel, ``rows`` included."""
+        """Return the C-callable address of a kernel, ``rows`` and ``sensors`` included."""
         return address_of(getattr(self.kernels, name), mechanism_signature(name))
 
     @property

@@ -59,6 +59,7 @@ def describe(system: System) -> dict[str, Any]:
         ],
         "rows": rows,
         "handle": _handle(system, numbers),
+        "sensors": list(mechanism.sensors),
     }
 
 

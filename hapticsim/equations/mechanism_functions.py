@@ -111,6 +111,11 @@ def rows(system: System, frames: Sequence[str], q: Vector, u: Vector) -> Outputs
     return Motion(system, q, u).rows()
 
 
+def sensors(system: System, frames: Sequence[str], q: Vector, u: Vector) -> Outputs:
+    """The user's sensors, in their order."""
+    return {"out": Motion(system, q, u).sensors(system.sensors)}
+
+
 BUILDERS = {
     f.__name__: f
     for f in (
@@ -128,5 +133,6 @@ BUILDERS = {
         response_factor,
         response,
         rows,
+        sensors,
     )
 }

@@ -163,6 +163,10 @@ class Motion:
             acc.append(times(R, self.rate(omega)) + times(R_v, a))
         return {"X": X, "V": V, "vel": vel, "acc": acc}
 
+    def sensors(self, expressions: Sequence[Any]) -> Vector:
+        """Return the values of expressions in q, qdot and u."""
+        return self._at.each(expressions)
+
     def rows(self) -> Outputs:
         parts = [part for _, part in self.system.rows]
         A = [list(row) for row in zip(*self.partials(parts), strict=True)] if parts else []

@@ -159,6 +159,7 @@ def model_of(mechanism: Mechanism) -> MechanismModel:
         *(phi for phi, _ in system.rows),
         *(rate.expression for rate in system.rates),
         system.potential,
+        *system.sensors,
     ]
     digest = hashlib.sha256(f"{made_by()}{json.dumps(words)}{system.parameters}".encode())
     for e in expressions:
@@ -260,5 +261,6 @@ def _model(words: Mapping[str, Any], source: Any) -> MechanismModel:
             for r in words["rows"]
         ),
         handle=None if handle is None else (handle[0], tuple(handle[1])),
+        sensors=tuple(words["sensors"]),
         source=source,
     )

@@ -87,6 +87,7 @@ class MechanismModel(Model):
     u0: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (nu,)
     rows: tuple[Rows, ...] = ()
     handle: tuple[str, tuple[float, float, float]] | None = None  # body, point [m] in its frame
+    sensors: tuple[str, ...] = ()  # names
     source: Any = None  # a Source
 
     @property
