@@ -15,7 +15,7 @@ from hapticsim.recording.writer import RecordingWriter
 from hapticsim.run_words import live_line
 from hapticsim.simulation import Simulation
 from tests.models import Z
-from tests.turning import Held, about, armed, hold, logarithm, scene, visit
+from tests.turning import MAPPING, R_WD, Held, about, armed, hold, logarithm, scene, visit
 
 K = 0.6
 
@@ -28,7 +28,7 @@ def told(sim: Simulation) -> dict:
 
 def coupled(seed: int = 3) -> tuple[Simulation, np.ndarray]:
     """A free handle that turns, armed with the device in some orientation; and where the device goes next."""
-    sim = Simulation(scene("free", "full", mapping=Held.MAPPING))
+    sim = Simulation(scene("free", "full", mapping=MAPPING))
     held = Held(sim, seed)
     q = sim.state.q
     q[3:7] = held.handle
@@ -48,8 +48,8 @@ def test_the_published_orientations_are_alike_when_armed_and_give_the_torque_lat
     stretch_W = logarithm(wanted @ there.T)
     assert np.linalg.norm(stretch_W) > 0.1
     np.testing.assert_allclose(coupler["torque_W"], K * stretch_W, atol=1e-12)
-    scale = Held.MAPPING.force_scale / Held.MAPPING.motion_scale  # forces, and their arms
-    on_hand_D = -scale * Held.R_WD.T @ (K * stretch_W)
+    scale = MAPPING.force_scale / MAPPING.motion_scale  # forces, and their arms
+    on_hand_D = -scale * R_WD.T @ (K * stretch_W)
     np.testing.assert_allclose(device["torque_Nm"], on_hand_D, atol=1e-12)  # slewed there by now
     np.testing.assert_allclose(device["quaternion"], goal, atol=1e-12)
     assert coupler["handle_quaternion_W"] == told_now["bodies"][3:7]
@@ -95,7 +95,7 @@ def test_the_grip_of_the_window_is_off_by_the_stretch_of_the_coupler():
     hold(sim, goal)
     sim.step(40)
     payload = told(sim)
-    turned, R_WD = StateMessage.read(payload).turned, Held.R_WD
+    turned = StateMessage.read(payload).turned
     wanted, there = (rotation_of(payload["coupler"][f"{end}_quaternion_W"]) for end in ("anchor", "handle"))
     between = turned.grip_W(R_WD) @ turned.device_W(R_WD).T
     np.testing.assert_allclose(between, there @ wanted.T, atol=1e-12)

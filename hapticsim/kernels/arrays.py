@@ -130,6 +130,7 @@ class State(Block):
     switched: IntVector  # (nc,) int, switch requests seen
     hand_torque_D: Vector  # (3,) [N m] last torque on the hand, for the slew limit
     turn_offset: Vector  # (4,) w, x, y, z: the handle's body seen from the device's handle when armed
+    friction: Vector  # (nc,) [N] along the row of what slips, at the last stage: a first guess for the next
 
 
 class Input(Block):
@@ -257,6 +258,8 @@ class Workspace(Block):
     told: IntVector  # (HINTS,) int, 1: the hint was used in this tick
     clash: Vector  # (1,) [m/s] by which redundant constraints contradict one another
     wanted: IntVector  # (nc,) int, 1: the constraint is to be imposed
+    touched: IntVector  # (nk,) int, contacts that were imposed when it was last asked what they engage
+    fires: IntVector  # (nk,) int, how often a guard of each contact fired in this tick
 
 
 def allocate_state(
@@ -287,6 +290,7 @@ def allocate_state(
         switched=np.zeros(nc, np.int64),
         hand_torque_D=np.zeros(3),
         turn_offset=np.array([1.0, 0.0, 0.0, 0.0]),
+        friction=np.zeros(nc),
     )
 
 
@@ -356,7 +360,8 @@ def allocate_workspace(
         "equation_phi": ne, "equation_A": (ne, nu), "equation_b": ne, "equation_s": ne,
         "slip_A": (nc, nu), "slip_s": nc, "slip_b": nc, "slip_force": nc,
         "Q": (nr, nu), "QY": (nr, nu), "qb": nr, "qr": nr, "N": (2, nu), "share": nr,
-        "prepared": HINTS, "pushing": HINTS, "earlier": nu, "told": HINTS, "clash": 1, "wanted": nc,
+        "prepared": HINTS, "pushing": HINTS, "earlier": nu, "told": HINTS, "clash": 1,
+        "wanted": nc, "touched": nk, "fires": nk,
     }  # fmt: skip
     integers = {
         "rows",
@@ -369,6 +374,8 @@ def allocate_workspace(
         "told",
         "earlier",
         "wanted",
+        "touched",
+        "fires",
     }
     return Workspace(
         **{name: np.zeros(shape, np.int64 if name in integers else float) for name, shape in shapes.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hapticsim.codes import Event
 from hapticsim.kernels.arrays import CHOICE
 from hapticsim.kernels.diagnosis import null_vectors
@@ -11,20 +13,24 @@ from hapticsim.kernels.prepared import adopt_prepared, condition_with
 from hapticsim.kernels.selection import select_speeds
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
+SAFETY, NOT_FINITE = int(Event.SAFETY), int(Event.NOT_FINITE)
+KEPT = 3
 
 
 @kernel
 def record(out, kind, contact, value, t):
-    """Append an event; when the list is full it is only counted, but OVERFLOW always has the last place."""
-    n = out.counts[0]
-    last = out.events.shape[0] - 1
-    if n <= last or kind == OVERFLOW:
-        n = min(n, last)
+    """Append an event; of a full list the last places are kept for OVERFLOW, then SAFETY and NOT_FINITE."""
+    n, room = out.counts[0], out.events.shape[0] - KEPT
+    if kind == OVERFLOW:
+        room += 1
+    elif kind == SAFETY or kind == NOT_FINITE:
+        room += KEPT
+    if n < room:
         out.events[n, 0] = kind
         out.events[n, 1] = contact
         out.events[n, 2] = value
         out.events[n, 3] = t
-    out.counts[0] += 1
+        out.counts[0] += 1
 
 
 @kernel
@@ -70,6 +76,8 @@ def choose_independent(state, ws, out, m, t):
         rank, condition, changed = select_speeds(
             ws.A, m, ws.M, before, state.order, state.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
         )
+        if not math.isfinite(ws.sigma[0]):  # rows of NaN: the tick must not go on as if nothing were imposed
+            ws.u0[0] = math.nan
     state.rank[0] = rank
     if changed and rank == before and rank > 0:
         formerly = condition_with(ws.earlier, ws.R, rank, ws.u0.size, condition, ws.LU)

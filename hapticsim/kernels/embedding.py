@@ -42,17 +42,23 @@ def factor_dependent(A, r, order, LU, pivots):
 def embedded_acceleration(A, s, r, order, M, f, ws, udot):
     """Write udot (n,) that satisfies A udot + s = 0 (r independent rows) and Kane's equations in udot_I.
 
-    f is Q - h, (n,).  ws.LU is left holding the factor of A_D.  Returns |det A_D|, 0 when it is singular.
+    f is Q - h, (n,).  ws.LU is left holding the factor of A_D.  Returns |det A_D|, 0 when it is singular:
+    then udot is zero, and NaN where something is not finite; nothing goes on with what an earlier call left.
     """
     p = f.size - r
     det = factor_dependent(A, r, order, ws.LU, ws.pivots)
-    if det == 0.0:
+    if not det > 0.0:
+        _give_up(udot, det)
         return 0.0
     if r == 1:
         _reduce_one(A, s, order, M, f, ws)
     else:
         _reduce(A, s, r, order, M, f, ws)
     if not ldl_factor(ws.K, p, ws.K):
+        total = det
+        for i in range(p):
+            total += ws.y[i] + ws.K[i, i]
+        _give_up(udot, total)
         return 0.0
     ldl_solve(ws.K, p, ws.y)
     for i in range(p):
@@ -63,6 +69,13 @@ def embedded_acceleration(A, s, r, order, M, f, ws, udot):
             total += ws.D[i, j] * ws.y[j]
         udot[order[i]] = total
     return det
+
+
+@kernel
+def _give_up(udot, number):
+    """udot is zero, or NaN where the number is not finite."""
+    for r in range(udot.size):
+        udot[r] = 0.0 if math.isfinite(number) else math.nan
 
 
 @kernel

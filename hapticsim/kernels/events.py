@@ -16,9 +16,9 @@ from hapticsim.kernels.mobility import (
     orthonormal_constraints,
 )
 from hapticsim.kernels.prepared import expect_pushes, note_pushes
-from hapticsim.kernels.rows import evaluate_row, list_constraints, list_rows, rate_of
+from hapticsim.kernels.rows import HELD, evaluate_row, list_constraints, list_rows, rate_of
 from hapticsim.kernels.stage import terms
-from hapticsim.kernels.unilateral import nonnegative_minimum
+from hapticsim.kernels.unilateral import nonnegative_minimum, solve_passive
 from hapticsim.kernels.units import choose_speeds, evaluate_rows, resolve
 
 TOUCH, LEAVE, IMPULSE = int(Event.TOUCH), int(Event.LEAVE), int(Event.IMPULSE)
@@ -210,8 +210,9 @@ def evaluate_friction(plan, state, ws, t):
     if ws.counts[1] > 0:
         evaluate_slips(plan, state, ws.q0, ws.u0, t, ws)
         for c in range(ws.slip_force.size):
-            for r in range(ws.f.size):
-                ws.f[r] += ws.slip_A[c, r] * ws.slip_force[c]
+            if state.hold[c] > HELD:
+                for r in range(ws.f.size):
+                    ws.f[r] += ws.slip_A[c, r] * ws.slip_force[c]
 
 
 def capture_contacts(plan, state, inp, ws, out, t, _):
@@ -264,8 +265,46 @@ def feasible_forces(ws, m):
     scale = free_accelerations(first, m, n, ws)
     nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0)
     holds = True
+    for r in range(ws.us.size):
+        ws.us[r] = 0.0
     for i in range(first, m):
+        for r in range(ws.us.size):
+            ws.us[r] += ws.A[i, r] * (ws.lam[i] - ws.x[i - first])
         ws.lam[i] = ws.x[i - first]
         if ws.grad[i - first] > 1e-9 * scale:
             holds = False
+    if first > 0:
+        take_over(first, ws.us, ws)
     return holds
+
+
+@kernel
+def take_over(first, load, ws):
+    """Add to ws.lam of the first rows, of constraints, what they bear of a load (n,) that contacts gave up.
+
+    Least squares in the metric M^-1, by the factor ws.L of M; of rows that depend on others nothing is asked.
+    """
+    nu = load.size
+    for i in range(first):
+        for r in range(nu):
+            ws.Y[i, r] = ws.A[i, r]
+        ldl_solve(ws.L, nu, ws.Y[i])
+        ws.passive[i] = 1
+    for i in range(first):
+        ws.c[i] = 0.0
+        for r in range(nu):
+            ws.c[i] -= ws.Y[i, r] * load[r]
+        for j in range(i + 1):
+            total = 0.0
+            for r in range(nu):
+                total += ws.A[j, r] * ws.Y[i, r]
+            ws.Wr[i, j] = ws.Wr[j, i] = total
+    for i in range(first):  # one row more at a time: those that depend on the ones before are left out
+        for j in range(i + 1, first):
+            ws.passive[j] = 0
+        ws.passive[i] = 1
+        if not solve_passive(ws.Wr, ws.c, i + 1, ws.passive, ws.z, ws.P):
+            ws.passive[i] = 0
+    if solve_passive(ws.Wr, ws.c, first, ws.passive, ws.z, ws.P):
+        for i in range(first):
+            ws.lam[i] += ws.z[i]

@@ -60,11 +60,11 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
     After a full piece the forces are those of the last Runge-Kutta stage, which stands there up to third
     order: good enough to say that one crosses zero; where it does is found with exact ones.
     """
-    nk = state.active.size
+    nk, full = state.active.size, m == ws.rows.size
     for k in range(nk):
         guards[nk + k] = math.inf
         if state.active[k] == 0:
-            guards[k] = gap(plan, k, ws.X)
+            guards[k] = math.inf if full else gap(plan, k, ws.X)  # no room for another row
     for i in range(ws.counts[0], m):
         k = ws.rows[i]
         guards[k] = ws.push[i]

@@ -11,7 +11,6 @@ from hapticsim.kernels.units import resolve, settle, stage
 def handle_event(plan, state, inp, ws, out, t, fired):
     """Do what guard ``fired`` asks for at (ws.q0, ws.u0); return the number of rows."""
     nk = state.active.size
-    before = min(out.counts[0], out.events.shape[0])
     m = list_rows(plan, state, ws)
     if fired >= 2 * nk:
         c = fired - 2 * nk
@@ -25,6 +24,5 @@ def handle_event(plan, state, inp, ws, out, t, fired):
     else:
         tensile = fired < nk and state.active[fired] == 1 and state.rank[0] == m
         m = resolve(plan, state, inp, ws, out, t, int(tensile))
-    if engage_by_touch(plan, state, inp, ws, out, before, t):
-        m = settle(plan, state, inp, ws, out, t)
+    m, _ = engage_by_touch(plan, state, inp, ws, out, t, m)
     return m

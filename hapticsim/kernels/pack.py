@@ -65,7 +65,8 @@ def read_packed(row, state):
     n = _read(state.offset, row, n)
     n = _read_ints(state.switched, row, n)
     n = _read(state.hand_torque_D, row, n)
-    _read(state.turn_offset, row, n)
+    n = _read(state.turn_offset, row, n)
+    _read(state.friction, row, n)
 
 
 @kernel
@@ -95,4 +96,5 @@ def pack_state(state, row):
     n = _append(state.offset, row, n)
     n = _append(state.switched, row, n)
     n = _append(state.hand_torque_D, row, n)
-    _append(state.turn_offset, row, n)
+    n = _append(state.turn_offset, row, n)
+    _append(state.friction, row, n)

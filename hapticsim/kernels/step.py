@@ -19,8 +19,15 @@ from hapticsim.kernels.guards import read_guards, row_forces
 from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
-from hapticsim.kernels.rows import list_rows
-from hapticsim.kernels.safety import command_hand, sample_turn, seat_turn, take_force_away, update_safety
+from hapticsim.kernels.rows import HELD, list_rows
+from hapticsim.kernels.safety import (
+    FAULT,
+    command_hand,
+    sample_turn,
+    seat_turn,
+    take_force_away,
+    update_safety,
+)
 from hapticsim.kernels.selection import KEEP_CHOICE
 from hapticsim.kernels.switching import engage_by_touch, slip_or_break, switch_as_asked
 from hapticsim.kernels.torque import sample_torques
@@ -36,12 +43,13 @@ NOT_FINITE, EVENT_NOT_FINITE, EVENT_SAFETY = int(Fault.NOT_FINITE), int(Event.NO
 
 
 @kernel
-def start_piece(plan, state, inp, out, ws, t, m):
+def start_piece(plan, state, inp, out, ws, t, m, again):
     """First stage of a piece at (ws.q0, ws.u0), put onto the m imposed rows, and the row forces there.
 
-    The choice of speeds is watched here, and so are rows that were redundant and no longer are.  What
-    projection moves is of the order of rounding, so the stage is kept.  Returns True when a contact pulls, or
-    when the speeds ask for an impulse.
+    The choice of speeds is watched here, and so are rows that were redundant and no longer are: these ask for
+    an impulse, and unless this is done ``again`` after it, the speeds are left to it.  What projection moves
+    is of the order of rounding, so the stage is kept.  Returns True when a contact pulls, or when the speeds
+    ask for an impulse.
     """
     det = stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
     if m == 0:
@@ -49,16 +57,16 @@ def start_piece(plan, state, inp, out, ws, t, m):
     rank, now = state.rank[0], scaled_volume(det, state.rank[0], state.order, ws.M)
     worse = not now > KEEP_CHOICE * state.volume[0] or now > GROWN * state.volume[0]
     off = rank < m and (largest_gap(ws, m) > GAP_REDUNDANT or largest_rate(ws, m) > RATE_REDUNDANT)
-    risen = False
     if worse or off:
         choose_speeds(plan, state, ws, out, m, t)
-        risen = rank < state.rank[0] and rank > 0  # rows that were redundant are not: speeds have to follow
+        if again == 0 and 0 < rank < state.rank[0]:
+            return True
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
     for i in range(ws.counts[0], m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
     pulls = row_forces(state, ws, m, ws.du[0])
     project(plan, state, ws, m)
-    return pulls or risen
+    return pulls
 
 
 @kernel
@@ -90,11 +98,24 @@ def leave_lost_corners(plan, state, out, ws, m):
 
 
 @kernel
+def fires_again(ws, guard):
+    """Count a guard that fired; True when one of the same contact did so before in this tick."""
+    nk = ws.fires.size
+    if guard >= 2 * nk:
+        return False
+    k = guard if guard < nk else guard - nk
+    ws.fires[k] += 1
+    return ws.fires[k] > 1
+
+
+@kernel
 def keep(state, ws):
     """Remember the state, to be taken back if the tick fails."""
     copy(ws.q0, ws.good_q)
     copy(ws.u0, ws.good_u)
     copy(state.hold, ws.good_hold)
+    copy(state.active, ws.touched)
+    copy(state.friction, ws.slip_force)
 
 
 @kernel
@@ -146,24 +167,27 @@ def step(plan, state, inp, out, ws):
     m = list_rows(plan, state, ws)
     if changed or m != state.rank[1]:
         m = settle(plan, state, inp, ws, out, 0.0)
-    pulls = start_piece(plan, state, inp, out, ws, 0.0, m)
+    pulls = start_piece(plan, state, inp, out, ws, 0.0, m, 0)
     kept = leave_lost_corners(plan, state, out, ws, m)
     if kept < m:
         m = kept
-        pulls = start_piece(plan, state, inp, out, ws, 0.0, m)
+        pulls = start_piece(plan, state, inp, out, ws, 0.0, m, 0)
     if pulls or touching(plan, state, inp, ws, 0.0):
-        before = min(out.counts[0], out.events.shape[0])
         m = resolve(plan, state, inp, ws, out, 0.0, 0)
-        if engage_by_touch(plan, state, inp, ws, out, before, 0.0):
+        start_piece(plan, state, inp, out, ws, 0.0, m, 1)
+    if state.hold.size > 0:
+        slips = slip_or_break(plan, state, ws, out, m, 0.0)
+        if slips:
             m = settle(plan, state, inp, ws, out, 0.0)
-        start_piece(plan, state, inp, out, ws, 0.0, m)
-    if state.hold.size > 0 and slip_or_break(plan, state, ws, out, m, 0.0):
-        m = settle(plan, state, inp, ws, out, 0.0)
-        start_piece(plan, state, inp, out, ws, 0.0, m)
+        m, engaged = engage_by_touch(plan, state, inp, ws, out, 0.0, m)
+        if slips or engaged:
+            start_piece(plan, state, inp, out, ws, 0.0, m, 1)
     sample_coupler(plan, state, inp, out, ws)
     report(plan, state, out, ws, m)
 
     t, handled, quick = 0.0, 0, 0
+    for k in range(ws.fires.size):
+        ws.fires[k] = 0
     while True:
         read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
         remaining = plan.tick_s - t
@@ -175,15 +199,18 @@ def step(plan, state, inp, out, ws):
             break
         t += taken
         handled += 1
-        quick = quick + 1 if taken < CHATTER_SHARE * plan.tick_s else 0
+        quick = quick + 1 if fires_again(ws, fired) and taken < CHATTER_SHARE * plan.tick_s else 0
         if handled == plan.max_events or quick == CHATTERS:
             quick = 0
             m = capture(plan, state, inp, ws, out, t)
+            m, _ = engage_by_touch(plan, state, inp, ws, out, t, m)
             record(out, OVERFLOW, -1, handled, t)
             out.counts[3] += 1
         else:
             m = handle(plan, state, inp, ws, out, fired, t)
-        start_piece(plan, state, inp, out, ws, t, m)
+        if start_piece(plan, state, inp, out, ws, t, m, 0):
+            m = resolve(plan, state, inp, ws, out, t, 0)
+            start_piece(plan, state, inp, out, ws, t, m, 1)
 
     commanded = is_finite(out.hand_force_D) and is_finite(out.hand_torque_D)
     if not (is_finite(ws.q0) and is_finite(ws.u0) and commanded):
@@ -192,6 +219,11 @@ def step(plan, state, inp, out, ws):
     else:
         copy(ws.q0, state.q)
         copy(ws.u0, state.u)
+        for c in range(state.hold.size):
+            state.friction[c] = ws.slip_force[c] if state.hold[c] > HELD else 0.0
+    if state.safety[0] == FAULT:  # also one that was found in the middle of the tick
+        copy(state.hand_force_D, out.hand_force_D)
+        copy(state.hand_torque_D, out.hand_torque_D)
     if state.safety[0] != mode:
         record(out, EVENT_SAFETY, -1, state.safety[0], 0.0)
     state.tick[0] += 1

@@ -10,7 +10,6 @@ import math
 
 from hapticsim.codes import Event
 from hapticsim.kernels.choice import record
-from hapticsim.kernels.events import TOUCH
 from hapticsim.kernels.friction import BACKWARD, FORWARD, held_force, spare_force
 from hapticsim.kernels.guards import FIRE, FRICTION_SCALE, row_forces
 from hapticsim.kernels.imposing import INCONSISTENT, latch, name_conflict
@@ -18,7 +17,7 @@ from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.mobility import CLASH
 from hapticsim.kernels.rows import FREE, HELD
 from hapticsim.kernels.safety import take_force_away
-from hapticsim.kernels.units import engage, resolve, stage
+from hapticsim.kernels.units import engage, resolve, settle, stage
 
 SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
 
@@ -54,19 +53,29 @@ def switch_as_asked(plan, state, inp, ws, out):
 
 
 @kernel
-def engage_by_touch(plan, state, inp, ws, out, before, t):
-    """Switch on what contacts that closed since event number ``before`` engage; True when something is."""
-    count = 0
-    for c in range(state.hold.size):
-        ws.wanted[c] = 0
-    last = min(out.counts[0], out.events.shape[0])
-    for e in range(before, last):
-        if out.events[e, 0] == TOUCH:
-            c = plan.touch_engages[int(out.events[e, 1])]
-            if c >= 0 and state.hold[c] == FREE and ws.wanted[c] == 0:
+def engage_by_touch(plan, state, inp, ws, out, t, m):
+    """Switch on what contacts engage that closed since this was last asked, m rows being imposed.
+
+    Returns the number of rows, and whether something was switched.  What is switched on may touch, too.
+    """
+    changed = False
+    for _ in range(state.hold.size):
+        count = 0
+        for c in range(state.hold.size):
+            ws.wanted[c] = 0
+        for k in range(state.active.size):
+            c = plan.touch_engages[k]
+            fresh = state.active[k] == 1 and ws.touched[k] == 0
+            if fresh and c >= 0 and state.hold[c] == FREE and ws.wanted[c] == 0:
                 ws.wanted[c] = 1
                 count += 1
-    return count > 0 and engage(plan, state, inp, ws, out, t, count) == 1
+            ws.touched[k] = state.active[k]
+        if count == 0:
+            break
+        changed = True
+        engage(plan, state, inp, ws, out, t, count)
+        m = settle(plan, state, inp, ws, out, t)
+    return m, changed
 
 
 @kernel
@@ -92,6 +101,7 @@ def let_slip(plan, state, ws, out, c, m, t):
         state.hold[c] = FREE
     else:
         state.hold[c] = BACKWARD if held_force(plan, state, c, m, ws) > 0.0 else FORWARD
+    ws.slip_force[c] = 0.0
     record(out, SWITCH, state.active.size + c, state.hold[c], t)
 
 

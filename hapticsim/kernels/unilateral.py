@@ -44,7 +44,7 @@ def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, P, expected
             break
         passive[enter] = PASSIVE
         while True:
-            if not _solve_passive(W, c, m, passive, z, P) or (x[enter] == 0.0 and z[enter] <= 0.0):
+            if not solve_passive(W, c, m, passive, z, P) or (x[enter] == 0.0 and z[enter] <= 0.0):
                 passive[enter] = BARRED
                 break
             alpha, leave = 1.0, -1
@@ -75,7 +75,7 @@ def _begin(W, c, m, x, z, passive, P):
     Returns False when they depend on one another.
     """
     for _ in range(m + 1):
-        if not _solve_passive(W, c, m, passive, z, P):
+        if not solve_passive(W, c, m, passive, z, P):
             return False
         pulls = False
         for i in range(m):
@@ -89,7 +89,7 @@ def _begin(W, c, m, x, z, passive, P):
 
 
 @kernel
-def _solve_passive(W, c, m, passive, z, P):
+def solve_passive(W, c, m, passive, z, P):
     """Solve W_PP z_P = -c_P over the passive rows by factorisation; z is 0 elsewhere.
 
     Returns False when the passive rows depend on one another.

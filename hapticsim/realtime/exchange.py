@@ -82,6 +82,7 @@ def adopt(source, target):
     target.volume[0] = source.volume[0]
     for c in range(target.hold.size):
         target.hold[c] = source.hold[c]
+        target.friction[c] = source.friction[c]
     for k in range(target.offset.size):
         target.offset[k] = source.offset[k]
 
@@ -94,7 +95,11 @@ def sample_input(state, inp, io, now):
         i = state.tick[0] % io.schedule_tick.size
         if load_acquire(io.schedule_tick, i) == state.tick[0]:
             for j in range(io.sample.size):
-                io.sample[j] = io.schedule[i, j]
+                io.scratch[j] = io.schedule[i, j]
+            fence()
+            if load_acquire(io.schedule_tick, i) == state.tick[0]:  # else it is being written again
+                for j in range(io.sample.size):
+                    io.sample[j] = io.scratch[j]
             age = io.sample[6]
         else:
             io.control[3] += 1
@@ -207,6 +212,7 @@ def write_choices(out, io, tick):
 def schedule_command(io, tick, values):
     i = tick % io.schedule_tick.size
     store_release(io.schedule_tick, i, -1)
+    fence()
     for j in range(values.size):
         io.schedule[i, j] = values[j]
     store_release(io.schedule_tick, i, tick)
