@@ -311,8 +311,10 @@ class Simulation:
         return self._state.copy()
 
     def restore(self, state: State) -> None:
-        """Go on from a forked state."""
+        """Go on from a forked state; what was asked for since then (switches, arming) is forgotten."""
         self._state.take(state)
+        self._input.switch[:] = state.switched
+        self._input.requests[:] = state.safety[2:4]
 
     def set_state(self, q: np.ndarray, u: np.ndarray) -> None:
         """Put the mechanism somewhere else; contacts are found anew at the next tick.

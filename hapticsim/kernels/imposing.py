@@ -29,6 +29,7 @@ REACH = 0.05  # [m] or [rad] a gap larger than this is not closed by itself
 CLOSED = 1e-12  # [m] or [rad]
 NEAR = 1e-9  # what a closed loop may be off where rows are redundant and rounding decides
 STEPS = 12
+ADRIFT, LOST = 1e-4, 1e-3  # [m] or [rad] off at the start of a tick: where rows depend on others, or not
 SHARE_TOLD = 0.01  # of a contradiction: less of it is not named
 
 
@@ -74,7 +75,11 @@ def latch(plan, state, ws, c, t):
 
 @kernel
 def name_conflict(plan, state, ws, out, m, t):
-    """Record what contradicts what among the m rows of constraints in ws, with the share of each."""
+    """Record what contradicts what among the m rows of constraints in ws, with the share of each.
+
+    Returns the last one that does, -1 where none has a share.
+    """
+    found = -1
     choose_speeds(plan, state, ws, out, m, t)
     state.rank[1] = -1  # not the rows that will be imposed: the speeds are chosen again
     conflict(ws.U, state.rank[0], m, ws.b, CLASH, ws.share)
@@ -86,6 +91,44 @@ def name_conflict(plan, state, ws, out, m, t):
                 total += ws.share[i]
         if total > SHARE_TOLD:
             record(out, CONFLICT, state.active.size + c, total, t)
+            found = c
+    return found
+
+
+@kernel
+def release(state, out, c, t):
+    """Let constraint c go."""
+    state.hold[c] = FREE
+    record(out, SWITCH, state.active.size + c, FREE, t)
+
+
+@kernel
+def let_go_adrift(plan, state, ws, out, m, t):
+    """Let go a constraint that cannot be met, as of a drive against a lock: its gap is no drift of a tick.
+
+    Expects the m rows at (ws.q0, ws.u0) and their gaps in ws.  The last of those that contradict one another
+    goes, or the one that is off most; the mechanism is left at rest, and the force on the hand goes to zero.
+    Returns True when one went.
+    """
+    worst, row = 0.0, -1
+    for i in range(ws.counts[0]):
+        if abs(ws.phi[i]) > worst:
+            worst, row = abs(ws.phi[i]), ws.rows[i] - state.active.size
+    if worst <= (ADRIFT if state.rank[0] < m else LOST):
+        return False
+    for i in range(m):
+        ws.b[i] = -ws.phi[i]
+    c = name_conflict(plan, state, ws, out, m, t)
+    if c < 0:
+        c = 0
+        while row >= plan.constraint_start[c + 1]:
+            c += 1
+        record(out, CONFLICT, state.active.size + c, 1.0, t)
+    release(state, out, c, t)
+    take_force_away(state, INCONSISTENT)
+    for r in range(ws.u0.size):
+        ws.u0[r] = 0.0
+    return True
 
 
 @kernel

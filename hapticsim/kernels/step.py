@@ -16,6 +16,7 @@ from hapticsim.kernels.embedding import scaled_volume
 from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
 from hapticsim.kernels.guards import read_guards, row_forces
+from hapticsim.kernels.imposing import let_go_adrift
 from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
@@ -176,7 +177,7 @@ def step(plan, state, inp, out, ws):
         m = resolve(plan, state, inp, ws, out, 0.0, 0)
         start_piece(plan, state, inp, out, ws, 0.0, m, 1)
     if state.hold.size > 0:
-        slips = slip_or_break(plan, state, ws, out, m, 0.0)
+        slips = let_go_adrift(plan, state, ws, out, m, 0.0) or slip_or_break(plan, state, ws, out, m, 0.0)
         if slips:
             m = settle(plan, state, inp, ws, out, 0.0)
         m, engaged = engage_by_touch(plan, state, inp, ws, out, 0.0, m)

@@ -12,7 +12,7 @@ from hapticsim.codes import Event
 from hapticsim.kernels.choice import record
 from hapticsim.kernels.friction import BACKWARD, FORWARD, held_force, spare_force
 from hapticsim.kernels.guards import FIRE, FRICTION_SCALE, row_forces
-from hapticsim.kernels.imposing import INCONSISTENT, latch, name_conflict
+from hapticsim.kernels.imposing import INCONSISTENT, latch, name_conflict, release
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.mobility import CLASH
 from hapticsim.kernels.rows import FREE, HELD
@@ -20,13 +20,6 @@ from hapticsim.kernels.safety import take_force_away
 from hapticsim.kernels.units import engage, resolve, settle, stage
 
 SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
-
-
-@kernel
-def release(state, out, c, t):
-    """Let constraint c go."""
-    state.hold[c] = FREE
-    record(out, SWITCH, state.active.size + c, FREE, t)
 
 
 @kernel
@@ -119,12 +112,17 @@ def stick(plan, state, ws, out, c, t):
 def settle_constraints(plan, state, inp, ws, out, t, _):
     """After a change of constraints: impulse, contacts, speeds; then whether friction bears it.
 
-    Returns the number of rows.
+    Of constraints whose rates contradict one another the last goes.  Returns the number of rows.
     """
     m = resolve(plan, state, inp, ws, out, t, 0)
-    if ws.clash[0] > CLASH:
-        name_conflict(plan, state, ws, out, ws.counts[0], t)
+    for _ in range(state.hold.size):
+        if not ws.clash[0] > CLASH:
+            break
+        c = name_conflict(plan, state, ws, out, ws.counts[0], t)
         take_force_away(state, INCONSISTENT)
+        if c < 0:
+            break
+        release(state, out, c, t)
         m = resolve(plan, state, inp, ws, out, t, 0)
     for _ in range(state.hold.size):
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
