@@ -125,6 +125,28 @@ def test_a_loop_that_moves_through_its_flat_pose_from_exactly_there_keeps_its_sp
     assert np.abs(sim.constraint_gap("loop")).max() < 1e-10
 
 
+def test_an_impulse_accounts_for_the_energy_lost_where_a_loop_is_no_longer_flat():
+    """Flat, the loop leaves two directions free; once off it, only one: the other one's speed is taken."""
+    sim = hs.Simulation(parallelogram(0.0, gravity=False, turn=1.0))
+    q, folding = sim.state.q, sim.state.u
+    across = np.array([-0.2, 2.0, 0.7])
+    row = np.array([1.5, 0.5, -1.0])  # of the vertical: levers of the point about the three joints
+    basis = np.linalg.qr(np.column_stack([row, folding]))[0]
+    across -= basis @ (basis.T @ across)
+    sim.set_state(q, folding + 0.3 * across / np.linalg.norm(across))
+    start = sum(sim.energy())
+    sim.step()
+    assert sim.rank == (1, 3) and sum(sim.energy()) == pytest.approx(start, rel=1e-12)
+    sim.step()
+    assert sim.rank == (2, 3)
+    at_start = sum(sim.assembly.equations.energy(sim._output.q, sim._output.u))  # of the tick
+    told = sum(e.value for e in sim.events if e.kind == Event.IMPULSE)
+    assert told == pytest.approx(start - at_start, rel=1e-4)  # projection takes some, too
+    assert told > 0.1
+    sim.step(100)  # ticks next to the flat pose are long for the integration
+    assert told == pytest.approx(start - sum(sim.energy()), rel=0.05)
+
+
 def test_a_loop_locked_flat_under_load_stays_within_bounds():
     lock = "\n  - {name: brake, kind: lock, joints: [ground]}"
     sim = hs.Simulation(parallelogram(0.0, more=lock))

@@ -75,3 +75,18 @@ def test_dependent_speeds_that_no_row_sees_are_reported_as_singular():
     case.A[0] = [1.0, 0.0, 1.0]
     order = np.array([1, 0, 2])
     assert embedded_acceleration(case.A, case.s, 1, order, case.M, case.f, case.ws, np.zeros(3)) == 0.0
+
+
+@pytest.mark.parametrize("rows", (1, 2))
+def test_what_cannot_be_solved_leaves_nothing_of_an_earlier_solution(rows):
+    """Accelerations are zero where no row sees the dependent speeds, and NaN where rows are not finite."""
+    case = system(np.random.default_rng(1), 4, rows, 0)
+    udot = np.full(4, 7.0)
+    assert embedded_acceleration(case.A, case.s, rows, case.order, case.M, case.f, case.ws, udot) > 0.0
+    none = np.zeros_like(case.A)
+    assert embedded_acceleration(none, case.s, rows, case.order, case.M, case.f, case.ws, udot) == 0.0
+    assert udot.tolist() == [0.0] * 4
+    for value in (np.nan, np.inf):
+        case.A[0] = value
+        assert embedded_acceleration(case.A, case.s, rows, case.order, case.M, case.f, case.ws, udot) == 0.0
+        assert np.isnan(udot).all()

@@ -34,6 +34,17 @@ def record(out, kind, contact, value, t):
 
 
 @kernel
+def refuse_unless_finite(ws, m):
+    """Have the tick refused where the m rows are not finite: it must not go on as if nothing were imposed."""
+    total = 0.0
+    for i in range(m):
+        for r in range(ws.u0.size):
+            total += abs(ws.A[i, r])
+    if not math.isfinite(total):
+        ws.u0[0] = math.nan
+
+
+@kernel
 def report_choice(state, ws, out, before, condition, formerly, freed, t):
     """Append to out.choices what was chosen, and the ``freed`` directions that a drop of rank set free.
 
@@ -65,6 +76,7 @@ def choose_independent(state, ws, out, m, t):
         if missing > 0:
             record(out, RANK, -1, 0.0, t)
         return 0
+    refuse_unless_finite(ws, m)
     rank, condition, changed, formerly = m, 0.0, False, 0.0
     for i in range(before):
         ws.earlier[i] = state.order[i]
@@ -76,8 +88,6 @@ def choose_independent(state, ws, out, m, t):
         rank, condition, changed = select_speeds(
             ws.A, m, ws.M, before, state.order, state.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
         )
-        if not math.isfinite(ws.sigma[0]):  # rows of NaN: the tick must not go on as if nothing were imposed
-            ws.u0[0] = math.nan
     state.rank[0] = rank
     if changed and rank == before and rank > 0:
         formerly = condition_with(ws.earlier, ws.R, rank, ws.u0.size, condition, ws.LU)
