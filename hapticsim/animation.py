@@ -21,6 +21,7 @@ from hapticsim.recording.reader import read_recording
 SIZE = (720, 480)  # [px] of a film
 ELEVATION = 0.30  # [rad]
 WINDOW_Hz = 60.0
+SCENE_EVERY_s = 0.1  # to the window, which knows nothing when it opens
 PAUSE_s = 0.7  # between the end and the next beginning in the window
 SAMPLES_TO_FIT = 60  # poses that the camera looks at to see all of the motion
 
@@ -71,29 +72,47 @@ class Animation:
         return state
 
 
-def show(file: Path, speed: float, progress: Callable[[str], Any]) -> None:
-    """Play a recording in the window, again and again, until it is closed."""
+def show(
+    file: Path,
+    speed: float,
+    progress: Callable[[str], Any],
+    frames: int | None = None,
+    screenshot: Path | None = None,
+) -> int | None:
+    """Play a recording in the window, again and again, until it is closed or has drawn ``frames``.
+
+    screenshot : as for ``hapticsim.display.window.main``.
+    returns the exit status of the window, None when it was not the window that ended.
+    """
     from hapticsim.wire.endpoints import default_endpoint
     from hapticsim.wire.publisher import Publisher
 
+    arguments = ["-m", "hapticsim", "view"]
+    arguments += [] if frames is None else ["--frames", str(frames)]
+    arguments += [] if screenshot is None else ["--screenshot", str(screenshot)]
+    if screenshot is not None:
+        from hapticsim.display.screen import check_can_save
+
+        check_can_save(screenshot)
     animation = Animation(file, progress)
     begin, end = animation.time[0], animation.time[-1]
     with Publisher(default_endpoint("replay")) as publisher:
-        window = Child("window", ["-m", "hapticsim", "view", "--endpoint", publisher.endpoint], print, False)
+        window = Child("window", [*arguments, "--endpoint", publisher.endpoint], print, False)
         try:
             start = next_scene = time.monotonic()
             while window.look_after():
                 now = time.monotonic()
                 if now >= next_scene:
                     publisher.offer("scene", animation.scene)
-                    next_scene = now + 1.0
+                    next_scene = now + SCENE_EVERY_s
                 at = begin + (now - start) * speed
                 publisher.offer("state", animation.state(min(at, end)))
                 if at > end + PAUSE_s * speed:
                     start = time.monotonic()
                 time.sleep(1.0 / WINDOW_Hz)
+            return window.status
         except KeyboardInterrupt:
-            pass
+            return None
         finally:
             window.end()
 

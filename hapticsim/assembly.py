@@ -150,14 +150,19 @@ def assemble(scene: Scene, progress: Callable[[str], None] | None = None) -> Ass
     progress : called with one line per function compiled.
     """
     candidates = tuple(candidates_of(scene))
+    equations = equations_of(scene.model, frames_of(scene), progress)
+    plan = _plan(scene, equations, candidates, unit_addresses(progress))
+    return Assembly(scene, equations, candidates, plan)
+
+
+def frames_of(scene: Scene) -> list[str]:
+    """Return the bodies whose motion the tick needs: of shapes in contact, of constraints, of the handle."""
+    candidates = candidates_of(scene)
     used = {c.sphere_body for c in candidates} | {c.surface_body for c in candidates}
     used |= bodies_of(scene.constraints)
     if scene.handle is not None:
         used.add(scene.handle.body)
-    frames = [b.name for b in scene.model.bodies if b.name in used]
-    equations = equations_of(scene.model, frames, progress)
-    plan = _plan(scene, equations, candidates, unit_addresses(progress))
-    return Assembly(scene, equations, candidates, plan)
+    return [b.name for b in scene.model.bodies if b.name in used]
 
 
 def _factor_size(equations: Equations) -> int:

@@ -21,24 +21,20 @@ from typing import Any
 
 import llvmlite.binding as llvm
 import numpy as np
-from numba import void
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from hapticsim.assembly import equations_of, frames_of
+from hapticsim.compiling_functions import algorithm_function, algorithms_of, catalogue_function, names_of
 from hapticsim.config.load import load
-from hapticsim.equations.algorithms import ALGORITHMS, ELIMINATIONS, RECURSIVE
 from hapticsim.equations.batch import address_of, kinds_of, loop_over
-from hapticsim.equations.cache import equations_folder, has_machine_code
-from hapticsim.equations.catalogue import CATALOGUE, shapes_of
-from hapticsim.equations.compiled import Equations, compile_equations, signature
-from hapticsim.equations.operations import operations_of
+from hapticsim.equations.cache import has_machine_code
+from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.equations.precision import precision_of
 from hapticsim.errors import HapticsimError
-from hapticsim.model.candidates import candidates_of
-from hapticsim.model.scene import Scene
 from hapticsim.model.urdf import load_urdf
 
 URDF = (".urdf", ".xacro")
@@ -79,7 +75,7 @@ def compile_ahead(
     """Compile every function of the catalogue for every robot, and return them in the order of the files.
 
     files : scenes (the frames are those that the tick needs) and URDFs (fixed base, all bodies with mass).
-    algorithms : all algorithms of forward dynamics too.
+    algorithms : all algorithms of forward dynamics too; a mechanism without a tree has none.
     precision : of those algorithms; the catalogue is always in float64.
     jobs : processes, as many as there are cores if not given.
     progress : where to draw a bar.
@@ -90,13 +86,12 @@ def compile_ahead(
     """
     precision_of(precision)
     robots = {str(file): robot(str(file)) for file in files}
-    work = [_Job(file, name, "float64", False) for file in robots for name in CATALOGUE]
+    work = [_Job(file, name, "float64", False) for file in robots for name in names_of(robots[file])]
     if algorithms:
         work += [
             _Job(file, name, precision, True)
             for file, equations in robots.items()
-            for name in ALGORITHMS
-            if not (equations.tree.has_followers and name in RECURSIVE)
+            for name in algorithms_of(equations)
         ]
     order = sorted(work, key=lambda job: (job.function not in LARGEST, -robots[job.file].nu))
     workers = min(jobs or len(os.sched_getaffinity(0)), len(work))
@@ -127,44 +122,31 @@ def robot(file: str) -> Equations:
     if Path(file).suffix.lower() in URDF:
         return compile_equations(load_urdf(file))
     scene = load(file)
-    return compile_equations(scene.model, frames_of(scene))
-
-
-def frames_of(scene: Scene) -> list[str]:
-    """Return the bodies whose motion the tick of a scene needs: of shapes in contact, and of the handle."""
-    candidates = candidates_of(scene)
-    used = {c.sphere_body for c in candidates} | {c.surface_body for c in candidates}
-    if scene.handle is not None:
-        used.add(scene.handle.body)
-    return [b.name for b in scene.model.bodies if b.name in used]
+    return equations_of(scene.model, frames_of(scene), None)
 
 
 def compile_one(job: Any) -> Compiled:
     """Compile one function in this process and measure it."""
     equations, name = robot(job.file), job.function
-    tree, frames = equations.tree, () if job.algorithm else equations.frames
-    folder = equations_folder(tree, frames, job.precision)
-    cached = has_machine_code(folder, name)
-    start = time.perf_counter()
-    shapes: list[tuple[int, ...]]
     if job.algorithm:
-        kernel = equations.algorithm(name, job.precision).kernel
-        kind = void(*[precision_of(job.precision).element[::1]] * 4)
-        shapes = [(tree.nq,), *[(tree.nu,)] * 3]
+        function = algorithm_function(equations, name, job.precision)
     else:
-        kernel, kind = getattr(equations.kernels, name), signature(name)
-        shapes = list(shapes_of(name, tree, frames).values())
+        function = catalogue_function(equations, name)
+    cached = has_machine_code(function.folder, name)
+    start = time.perf_counter()
+    kernel = function.kernel()
     elapsed = time.perf_counter() - start
-    counted = name in CATALOGUE or name in ELIMINATIONS
     return Compiled(
         equations.model.name,
         name,
         job.precision,
-        sum(operations_of(name, tree, frames).values()) if counted else None,
-        (folder / f"{name}.py").stat().st_size / 1e3,
-        machine_code_bytes(folder, name) / 1e3,
+        function.operations(),
+        (function.folder / f"{name}.py").stat().st_size / 1e3,
+        machine_code_bytes(function.folder, name) / 1e3,
         None if cached else elapsed,
-        call_us(kernel, kind, shapes, tree.quaternions, precision_of(job.precision).dtype),
+        call_us(
+            kernel, function.kind, function.shapes, function.quaternions, precision_of(job.precision).dtype
+        ),
     )
 
 

@@ -16,6 +16,7 @@ import hapticsim
 from hapticsim.config.load import load, loads
 from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Model
 from hapticsim.model.urdf import load_urdf
@@ -32,6 +33,15 @@ def read_scene(file: Path, notes: list[str]) -> Scene:
     scene = load(file)
     notes.extend(scene.notes)
     return scene
+
+
+def left_out(scene: Scene) -> list[str]:
+    """Return notes on what a scene says and the mechanism alone does not have: constraints and contacts."""
+    constraints = [repr(c.name) for c in scene.constraints]
+    contacts = [f"{c.a!r} with {c.b!r}" for c in scene.contacts]
+    kinds = (("constraint", constraints), ("contact", contacts))
+    words = [f"{kind}{'s' * (len(found) > 1)} {', '.join(found)}" for kind, found in kinds if found]
+    return [f"the mechanism moves alone, without {' and '.join(words)}."] if words else []
 
 
 def settings(model: Model, given: Sequence[str], option: str) -> dict[str, float]:
@@ -71,8 +81,10 @@ def run_experiment(
     Raises
     ------
     ConfigError : an option that cannot be used, or a recording that cannot be made.
+    HapticsimError : a mechanism by Kane's method.
     """
     model = scene.model
+    check_tree(model, "simulate it without --integrator.")
     q0, constant = scene.q0.copy(), np.zeros(model.nu)
     for name, value in settings(model, initial, "--initial").items():
         q0[model.q_slice(name)] = value

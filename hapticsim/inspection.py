@@ -23,6 +23,8 @@ from hapticsim.equations.frames import frame_pose
 from hapticsim.equations.operations import operations_of
 from hapticsim.equations.recursions import Linkage, mass_matrix, poses
 from hapticsim.errors import HapticsimError
+from hapticsim.mechanism_inspection import examine_mechanism, mechanism_words
+from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.reduce import kept_coordinates, lock_joints
 from hapticsim.model.tree import ANGULAR, JOINT_KINDS, LINEAR, WORLD, Joint, Model
@@ -80,8 +82,11 @@ def examine(model: Model, q: np.ndarray | None = None) -> Numbers:
     """Return what there is to know about a model at coordinates q (nq,), the zero configuration by default.
 
     Everything is a number, a word, a list or a dict, and None where there is no limit.  The condition number
-    is that of the mass matrix as it is, with metres and radians side by side.
+    is that of the mass matrix as it is, with metres and radians side by side.  Of a mechanism there is what
+    ``examine_mechanism`` says.
     """
+    if isinstance(model, MechanismModel):
+        return examine_mechanism(model, q)
     q = model.zero_q() if q is None else np.asarray(q, float)
     tree = moving_tree(model)
     link = Linkage(tree, q.tolist())
@@ -192,6 +197,8 @@ def show_model(
         print(model_to_yaml(model), end="")
     elif as_json:
         print(json.dumps(examine(model, q), indent=2))
+    elif isinstance(model, MechanismModel):
+        print(mechanism_words(examine(model, q)))
     else:
         found = examine(model, q)
         console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)

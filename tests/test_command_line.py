@@ -44,6 +44,29 @@ def refusal(place: Place, *arguments: object) -> str:
         (("device", "scripted", "--option", "scale=0"), "<device options>: scale = 0 is not usable"),
         (("device", "scripted", "--wait", "0.1"), "no server answered within 0.1 s"),
         (("view",), "no display: set DISPLAY"),
+        (("view", "--screenshot", "none/x.png"), "none/x.png: is in a folder that does not exist"),
+        (("view", "--speed", "2"), "--speed is for a recording: name its FILE"),
+        (
+            ("view", "r.mcap", "--pointer", "ipc:///x"),
+            "--pointer is for a window on a server: leave out FILE",
+        ),
+        (
+            ("view", "r.mcap", "--endpoint", "ipc:///x", "--control", "ipc:///y", "--keys", "k"),
+            "--endpoint, --control, --keys are for a window on a server",
+        ),
+        (
+            ("view", "r.mcap", "--out", "a.gif", "--frames", "3"),
+            "--frames is for the window: leave out --out",
+        ),
+        (("view", "r.mcap", "--fps", "30"), "--fps is for films: give --out too"),
+        (
+            ("simulate", PUCK, "--initial", "a=b", "--step", "0.01"),
+            "--step, --initial are for the mechanism alone: give --integrator too",
+        ),
+        (
+            ("simulate", PUCK, "--integrator", "rk4", "--device", "scripted"),
+            "--device is for a run with a hand: leave out --integrator",
+        ),
         (("replay", PUCK), "puck_and_wall.yaml: is not an MCAP recording"),
         (("export", "none.mcap", "none.csv"), "none.mcap: "),
     ],

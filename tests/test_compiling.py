@@ -18,13 +18,14 @@ import pytest
 from rich.console import Console
 
 from hapticsim import compiling
-from hapticsim.assembly import assemble
+from hapticsim.assembly import assemble, equations_of, frames_of
 from hapticsim.compiling import Compiled, call_us, compile_ahead, machine_code_bytes, print_tables, robot
 from hapticsim.config.load import load
 from hapticsim.equations import straightline
 from hapticsim.equations.cache import USED, equations_folder, last_used
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.compiled import Equations, compile_equations, generate, signature
+from hapticsim.equations.mechanism_compiled import ARGUMENTS
 from hapticsim.equations.operations import operations_of
 from hapticsim.equations.response import response_factor
 from hapticsim.equations.seal import is_sealed
@@ -34,6 +35,7 @@ from hapticsim.model.tree import WORLD, Joint, Model
 from hapticsim.model.urdf import load_urdf
 from hapticsim.pruning import prune_cache
 from tests.models import Y, body, branching_tree, pendulum, planar_two_link, some_state
+from tests.places import CONFIGS
 
 ROOT = Path(__file__).parent.parent
 FALL = -9.81 / 0.5 * np.sin(0.3)  # of the pendulum at 0.3 rad
@@ -236,6 +238,33 @@ def test_what_is_compiled_ahead_is_what_the_next_process_loads(
 def test_a_scene_is_compiled_for_the_frames_of_its_tick(cache: Path) -> None:
     scene = ROOT / "configs" / "wam_table.yaml"
     assert robot(str(scene)).frames == assemble(load(scene)).equations.frames
+
+
+@pytest.mark.parametrize(
+    ("name", "frames"),
+    [
+        ("four_bar", {"coupler", "rocker"}),  # no contact: the joint that closes the loop
+        ("rolling_disk", {"disk"}),
+    ],
+)
+def test_a_scene_is_compiled_for_handle_and_constraints_too(name: str, frames: set[str]) -> None:
+    assert set(robot(str(CONFIGS / f"{name}.yaml")).frames) == frames
+    assert len(robot(str(CONFIGS / "double_four_bar.yaml")).frames) == 3
+
+
+def test_a_mechanism_is_compiled_as_its_tick_has_it(cache: Path) -> None:
+    disk = CONFIGS / "rolling_disk.yaml"
+    found = compile_ahead([disk], algorithms=True, jobs=1)
+    assert [c.function for c in found] == list(ARGUMENTS)  # of a mechanism, and no algorithm of trees
+    assert all(c.machine_code_kB > 0.0 and c.call_us > 0.0 for c in found)
+    scene = load(disk)
+    equations = equations_of(scene.model, frames_of(scene), None)
+    assert (equations.nq, equations.nu) == (3, 3)
+    for name in ARGUMENTS:
+        assert sum(getattr(equations.kernels, name).stats.cache_hits.values()) == 1
+    again = compile_ahead([disk], jobs=1)
+    assert all(c.compile_s is None for c in again)
+    assert [c.operations for c in again] == [c.operations for c in found]
 
 
 def test_the_time_of_a_call_is_that_of_the_loop_by_the_number_of_calls(

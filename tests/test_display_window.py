@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import sys
@@ -13,6 +14,8 @@ import numpy as np
 import pygame
 import pytest
 
+from devices.base import ZERO
+from devices.mouse import Mouse
 from hapticsim.codes import Fault, Safety
 from hapticsim.display import feed as feed_module
 from hapticsim.display import window as window_module
@@ -20,6 +23,8 @@ from hapticsim.display.draw import SceneDrawing
 from hapticsim.display.faces import lit
 from hapticsim.display.palette import GREEN, ORANGE, PANEL, SKY, VERMILION, YELLOW
 from hapticsim.display.window import Window
+from hapticsim.display.words import HELP
+from hapticsim.errors import ConfigError
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.subscriber import Subscriber
 from tests import display_fake
@@ -172,6 +177,30 @@ def test_pointer_and_click_are_published_in_the_device_frame(
         assert message["sequence"] >= first
 
 
+def test_a_turn_asked_for_in_the_window_turns_the_hand_of_the_mouse(
+    window: Window, server: Publisher, endpoint: str
+):
+    show(window, server, usual() | {"scene": display_fake.turning_scene()})
+    options = {"pointer": f"{endpoint}-pointer", "turning": True}
+    with Mouse(options) as mouse:
+        pygame.event.clear()
+        pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=pygame.K_COMMA, unicode=","))
+        window.run(frames=window.frames_drawn + 20)
+        pygame.event.post(pygame.event.Event(pygame.KEYUP, key=pygame.K_COMMA))
+        window.run(frames=window.frames_drawn + 12)
+        wanted = window.controls.pointer.turn
+        assert wanted > 0.1
+        for k in range(3000):
+            sample = mouse.read(1e-3 * k)
+            mouse.write(ZERO)
+        w, x, y, z = sample.quaternion_wxyz
+        assert 2.0 * math.atan2(z, w) == pytest.approx(wanted, abs=0.02) and x == y == 0.0
+
+
+def test_the_help_names_the_keys_that_turn_the_hand():
+    assert any("," in key and "." in key and "turn the hand" in does for key, does in HELP)
+
+
 def test_a_restarted_server_with_another_scene_is_taken_over(window: Window, server: Publisher):
     show(window, server, usual())
     old = window.drawing
@@ -211,6 +240,18 @@ def test_main_draws_a_number_of_frames_and_saves_a_png(
     window_module.main(endpoint, frames=3, screenshot=picture)
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert pygame.image.load(picture).get_size() == window_module.SIZE
+
+
+def test_a_picture_that_cannot_be_saved_is_refused_in_one_sentence(
+    no_screen: None, endpoint: str, tmp_path: Path, window: Window
+):
+    with pytest.raises(ConfigError, match=r"x.png: is in a folder that does not exist: make it first\.$"):
+        window_module.main(endpoint, frames=2, screenshot=tmp_path / "none" / "x.png")
+    with pytest.raises(ConfigError, match="cannot be written: save the picture to a file"):
+        window_module.main(endpoint, frames=2, screenshot=tmp_path)
+    gone = tmp_path / "gone" / "x.png"  # after the check
+    with pytest.raises(ConfigError, match=r"x.png: cannot be saved .*: save the picture to a file"):
+        window.run(frames=1, screenshot=gone)
 
 
 def test_a_machine_without_a_display_is_told_in_one_sentence(endpoint: str):

@@ -9,9 +9,9 @@ import pytest
 
 import hapticsim as hs
 from devices.scripted import Scripted
-from hapticsim.animation import Animation, film
-from hapticsim.errors import ConfigError
-from hapticsim.experiment import read_scene, run_experiment
+from hapticsim.animation import Animation, film, show
+from hapticsim.errors import ConfigError, HapticsimError
+from hapticsim.experiment import left_out, read_scene, run_experiment
 from hapticsim.model.skeleton import skeleton
 from hapticsim.recording.reader import read_recording
 from hapticsim.virtual import simulate
@@ -101,6 +101,20 @@ def test_what_cannot_be_used_is_refused_in_a_sentence(pendulum, options, sentenc
     assert sentence in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_a_mechanism_by_kanes_method_is_not_run_as_a_tree():
+    with pytest.raises(HapticsimError, match="no tree of joints: simulate it without --integrator"):
+        run(CONFIGS / "rolling_disk.yaml", integrator="rk4")
+
+
+def test_what_the_mechanism_alone_leaves_out_is_told(pendulum):
+    assert left_out(read_scene(pendulum, [])) == []
+    told = left_out(read_scene(CONFIGS / "four_bar.yaml", []))
+    assert told == ["the mechanism moves alone, without constraint 'loop'."]
+    (contact,) = hs.load(CONFIGS / "wam_table.yaml").contacts
+    told = left_out(read_scene(CONFIGS / "wam_table.yaml", []))
+    assert told == [f"the mechanism moves alone, without contact {contact.a!r} with {contact.b!r}."]
+
+
 @pytest.mark.parametrize("suffix", [".gif", ".mp4"])
 def test_a_film_has_a_picture_for_every_moment_and_they_differ(pendulum, tmp_path, suffix, monkeypatch):
     pytest.importorskip("pygame")
@@ -112,6 +126,22 @@ def test_a_film_has_a_picture_for_every_moment_and_they_differ(pendulum, tmp_pat
     assert len(pictures) == 11 and pictures[0].shape == (480, 720, 3)
     moved = np.abs(pictures[0].astype(int) - pictures[5].astype(int)).max(axis=2) > 40
     assert 0.001 < moved.mean() < 0.3  # the rod, and not the whole picture
+
+
+def test_a_recording_in_the_window_ends_after_its_frames_and_leaves_a_picture(
+    pendulum, tmp_path, monkeypatch
+):
+    pygame = pytest.importorskip("pygame")
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    recorded, picture = tmp_path / "swing.mcap", tmp_path / "swing.png"
+    run(pendulum, 1.0, recorded, initial=["hinge=1.0"])
+    assert show(recorded, 1.0, lambda text: None, 60, picture) == 0
+    view = pygame.surfarray.array3d(pygame.image.load(picture))[:810].astype(int)
+    _, counts = np.unique(view.reshape(-1, 3), axis=0, return_counts=True)
+    assert counts.max() < 0.5 * counts.sum()  # floor and sky: while it waits nearly all is of one colour
+    with pytest.raises(ConfigError, match=r"x.png: is in a folder that does not exist: make it first\.$"):
+        show(recorded, 1.0, lambda text: None, 3, tmp_path / "none" / "x.png")
 
 
 def frames_of(path: Path) -> list[np.ndarray]:

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from hapticsim.config.load import load, loads
-from hapticsim.equations.compiled import generate
+from hapticsim.equations.compiled import compile_equations, generate
 from hapticsim.errors import HapticsimError
 from hapticsim.inspection import (
     examine,
@@ -25,7 +25,7 @@ from hapticsim.model.moving import moving_tree
 from hapticsim.model.reduce import lock_joints
 from hapticsim.model.tree import Mimic
 from tests.models import ALL, branching_tree, free_box, pendulum, planar_two_link, some_state
-from tests.places import PUCK, WAM
+from tests.places import CONFIGS, PUCK, WAM
 
 URDF = """<robot name="swing">
   <link name="base"/>
@@ -183,3 +183,45 @@ def test_a_joint_locked_twice_and_two_outputs_at_once_are_refused():
         parse_locks(["a=1", "a=2"])
     with pytest.raises(HapticsimError, match="--yaml and --json are two outputs: choose one of them"):
         show_model(WAM, as_yaml=True, as_json=True)
+
+
+DISK = CONFIGS / "rolling_disk.yaml"
+
+
+def test_of_a_mechanism_the_variables_bodies_constraints_and_sensors_are_shown(capsys):
+    show_model(DISK)
+    words = capsys.readouterr().out
+    assert words.startswith("rolling disk: a mechanism by Kane's method, 3 coordinates, 3 speeds\n")
+    for line in (
+        "  q3 = 0.06 m",
+        "  u1 = 0 m/s, the rate of q1",
+        "  u2 = 0 m/s",
+        "  disk 0.5 kg",
+        "  contact: 1 row, holds at the start",
+        "  slip_m_per_s",
+    ):
+        assert line in words.splitlines()
+    assert "friction 0.3 static and 0.2 kinetic under the force of contact" in words
+    show_model(DISK, as_json=True)
+    found, scene = json.loads(capsys.readouterr().out), load(DISK)
+    assert found == examine(scene.model, scene.q0)
+    assert (found["nq"], found["nu"], found["mass_kg"]) == (3, 3, 0.5)
+    assert [s["rate_of"] for s in found["speeds"]] == ["q1", None, "q3"]
+
+
+@pytest.mark.parametrize(
+    ("treat", "remedy"),
+    [
+        (lambda model: compile_equations(model), "make its equations with compile_mechanism."),
+        (lambda model: model.to_yaml(), "write a scene file that names its Python file under robot: "),
+        (
+            lambda model: lock_joints(model, {"q1": 0.0}),
+            "hold a coordinate with a constraint of kind 'lock' ",
+        ),
+    ],
+)
+def test_a_mechanism_does_not_pass_for_a_tree_of_free_bodies(treat, remedy):
+    with pytest.raises(HapticsimError) as refusal:
+        treat(load(DISK).model)
+    said = "rolling disk is a mechanism by Kane's method and no tree of joints: "
+    assert str(refusal.value).startswith(said + remedy)

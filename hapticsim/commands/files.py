@@ -9,7 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
-from hapticsim.commands.options import load_scene, tell, tell_notes
+from hapticsim.commands.options import load_scene, refuse_options, tell, tell_notes
+
+ALONE = ("algorithm", "accuracy", "precision", "step", "initial", "torque", "condition", "compare")  # options
 
 commands = typer.Typer()
 
@@ -33,6 +35,7 @@ def model(
 
 @commands.command()
 def simulate(
+    context: typer.Context,
     config: Annotated[Path, typer.Argument(help="scene file (YAML); with --integrator also a URDF")],
     seconds: Annotated[float, typer.Option(min=0.0, help="[s] of simulated time")] = 15.0,
     out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
@@ -45,23 +48,31 @@ def simulate(
     precision: Annotated[str, typer.Option(help="float64 or float32, with --integrator")] = "float64",
     step: Annotated[float, typer.Option(help="[s] first step, or that of rk4, with --integrator")] = 0.01,
     initial: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE: where a joint starts [rad or m]; repeatable")
+        list[str] | None,
+        typer.Option(help="NAME=VALUE: where a joint starts [rad or m], with --integrator; repeatable"),
     ] = None,
     torque: Annotated[
-        list[str] | None, typer.Option(help="NAME=VALUE: constant force of a joint [N m or N]; repeatable")
+        list[str] | None,
+        typer.Option(help="NAME=VALUE: constant force of a joint [N m or N], with --integrator; repeatable"),
     ] = None,
-    condition: Annotated[bool, typer.Option("--condition", help="record the condition number of M")] = False,
-    compare: Annotated[str | None, typer.Option(help="record the difference to another algorithm")] = None,
+    condition: Annotated[
+        bool, typer.Option("--condition", help="record the condition number of M, with --integrator")
+    ] = False,
+    compare: Annotated[
+        str | None, typer.Option(help="record the difference to another algorithm, with --integrator")
+    ] = None,
 ) -> None:
     """Run in virtual time: with a scripted hand, or with --integrator the mechanism alone."""
     if integrator is None:
+        refuse_options(context, ALONE, "for the mechanism alone: give --integrator too")
         _simulate_with_hand(config, seconds, out, device)
         return
-    from hapticsim.experiment import read_scene, run_experiment
+    from hapticsim.experiment import left_out, read_scene, run_experiment
 
+    refuse_options(context, ("device",), "for a run with a hand: leave out --integrator")
     notes: list[str] = []
     scene = read_scene(config, notes)
-    tell_notes(notes)
+    tell_notes(notes + left_out(scene))
     print(
         run_experiment(
             scene,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from hapticsim.child import PYTHON, REFUSED
 from hapticsim.commands.options import (
     Config,
     ControlEndpoint,
@@ -18,6 +19,7 @@ from hapticsim.commands.options import (
     Realtime,
     Seconds,
     load_scene,
+    refuse_options,
     tell,
 )
 
@@ -127,7 +129,6 @@ def device(
     name: Annotated[str, typer.Argument(help="driver; 'list' shows all")],
 ) -> None:
     """Start one device driver; further options go to it (see: hapticsim device NAME --help)."""
-    from hapticsim.child import PYTHON
     from hapticsim.drivers import find_driver
 
     if name == "list":
@@ -141,6 +142,7 @@ def device(
 
 @commands.command()
 def view(
+    context: typer.Context,
     file: Annotated[
         Path | None, typer.Argument(help="recording (.mcap) to show instead of a running server")
     ] = None,
@@ -160,20 +162,38 @@ def view(
 ) -> None:
     """Open the window on a running server, or on a recording."""
     if file is not None:
-        from hapticsim.animation import film
-        from hapticsim.animation import show as play
-
-        if out is None:
-            play(file, speed, tell)
-        else:
-            print(f"{out}: {film(file, out, speed, fps, tell)} pictures")
+        _view_recording(context, file, out, speed, fps, frames, screenshot)
         return
     if out is not None:
         raise typer.BadParameter("--out needs a recording: hapticsim view FILE --out FILM.")
+    refuse_options(context, ("speed", "fps"), "for a recording: name its FILE")
     from hapticsim.display.window import main as show
     from hapticsim.wire.endpoints import default_endpoint
 
     show(endpoint or default_endpoint("publish"), pointer, frames, screenshot, keys, control)
+
+
+def _view_recording(
+    context: typer.Context,
+    file: Path,
+    out: Path | None,
+    speed: float,
+    fps: float,
+    frames: int | None,
+    screenshot: Path | None,
+) -> None:
+    from hapticsim.animation import film, show
+
+    of_server = ("endpoint", "control", "pointer", "keys")
+    refuse_options(context, of_server, "for a window on a server: leave out FILE, a recording has none")
+    if out is not None:
+        refuse_options(context, ("screenshot", "frames"), "for the window: leave out --out, which opens none")
+        print(f"{out}: {film(file, out, speed, fps, tell)} pictures")
+        return
+    refuse_options(context, ("fps",), "for films: give --out too")
+    status = show(file, speed, tell, frames, screenshot)
+    if status == REFUSED:  # it has said why
+        raise typer.Exit(status)
 
 
 @commands.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +28,18 @@ def tell_notes(notes: list[str] | tuple[str, ...]) -> None:
     """Say what was read and is not acted on."""
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
+
+
+def refuse_options(context: typer.Context, names: Sequence[str], why: str) -> None:
+    """Refuse parameters that stand on the command line and would do nothing.
+
+    why : the rest of the sentence after "is" or "are", such as ``for a recording: name its FILE``.
+    """
+    sources = {name: context.get_parameter_source(name) for name in names}
+    found = [n for n, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if found:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in found)
+        raise typer.BadParameter(f"{options} {'is' if len(found) == 1 else 'are'} {why}")
 
 
 def load_scene(config: Path) -> Any:

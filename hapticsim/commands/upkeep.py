@@ -38,7 +38,7 @@ def doctor() -> None:
 def compile(
     files: Annotated[list[Path] | None, typer.Argument(help="scene files (YAML) and URDFs")] = None,
     algorithms: Annotated[
-        bool, typer.Option("--algorithms", help="all algorithms of forward dynamics too")
+        bool, typer.Option("--algorithms", help="all algorithms of forward dynamics of trees too")
     ] = False,
     precision: Annotated[
         str, typer.Option(help="of those algorithms: float64 or float32; scenes run in float64")

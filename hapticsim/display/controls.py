@@ -14,8 +14,11 @@ _TURN_PIXEL = math.radians(0.35)
 _ZOOM = 1.1
 _WHEEL_M = 0.004  # device metres per notch
 _ESC_AGAIN_S = 2.0
+_TURN_RATE = 1.5  # [rad/s] of the hand, while a key is held
+_LONGEST_S = 0.1  # that counts as held: the hand does not catch up with a frame that took long
 _SHIFT = (pygame.K_LSHIFT, pygame.K_RSHIFT)
 _FREE = {pygame.K_b: FIRST, pygame.K_n: SECOND}
+_HAND = {pygame.K_COMMA: 1.0, pygame.K_PERIOD: -1.0}  # seen from above: to the left, to the right
 _TURNS = {
     pygame.K_LEFT: (-_TURN_KEY, 0.0),
     pygame.K_RIGHT: (_TURN_KEY, 0.0),
@@ -41,6 +44,8 @@ class Controls:
         self.resized = False
         self.switches_wanted: list[int] = []  # numbers of constraints, from 1
         self._down: set[int] = set()  # keys that switch: they repeat, and one press is one wish
+        self._turning: set[int] = set()  # keys held that turn the hand
+        self._turned_s = 0.0
         self._shift = False  # followed event by event: asking pygame tells the end of a batch of events
         self._esc_at_s = -math.inf
         self._at_px = (0.5 * camera.width_px, 0.5 * camera.height_px)
@@ -60,9 +65,11 @@ class Controls:
         elif event.type == pygame.KEYUP:
             self._shift = self._shift and event.key not in _SHIFT
             self._down.discard(event.key)
+            self._turning.discard(event.key)
         elif event.type == pygame.WINDOWFOCUSLOST:
             self._shift = False
             self._down.clear()
+            self._turning.clear()
         elif event.type == pygame.MOUSEMOTION:
             self._move(event)
         elif event.type == pygame.MOUSEWHEEL:
@@ -72,6 +79,13 @@ class Controls:
                 self.buttons.click(ENGAGE, now_s)
             elif event.button == pygame.BUTTON_RIGHT:
                 self.buttons.click(DISENGAGE, now_s)
+
+    def turn_hand(self, now_s: float) -> None:
+        """Turn the hand while a key for it is held; called again and again."""
+        elapsed_s = min(max(now_s - self._turned_s, 0.0), _LONGEST_S)
+        self._turned_s = now_s
+        if self.pointer is not None:
+            self.pointer.turn_by(_TURN_RATE * elapsed_s * sum(_HAND[key] for key in self._turning))
 
     def _in_view(self, at_px: tuple[int, int]) -> bool:
         return 0 <= at_px[0] < self.camera.width_px and 0 <= at_px[1] < self.camera.height_px
@@ -88,6 +102,8 @@ class Controls:
             if key not in self._down:
                 self.buttons.click(_FREE[key], now_s)
             self._down.add(key)
+        elif key in _HAND:
+            self._turning.add(key)
         elif key in _TURNS:
             self.camera.orbit(*_TURNS[key])
             self._keep_offset()

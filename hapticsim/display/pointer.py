@@ -13,6 +13,7 @@ from hapticsim.display.camera import OrbitCamera
 
 ENGAGE, DISENGAGE, FIRST, SECOND = 1, 2, 4, 8  # bits of ``buttons`` on topic ``pointer``
 PULSE_S = 0.15  # how long a click is held on the wire: a lost message or two must not lose it
+TURN_REACH = 2.0  # [rad] either way, as the driver has it
 _EDGE_ON = 0.3  # cosine between view and plane normal below which another plane is taken
 
 
@@ -27,6 +28,7 @@ class PointerTarget:
         self.origin_W, self.R_WD, self.motion_scale = origin_W, R_WD, motion_scale
         self.reach = reach
         self.target_D = np.zeros(3)  # [m]
+        self.turn = 0.0  # [rad] about Z of the device, where the handle turns
         self._offset_px = np.zeros(2)  # pointer minus target on the screen, after depth was changed by Shift
 
     def to_world(self, p_D: np.ndarray) -> np.ndarray:
@@ -60,6 +62,10 @@ class PointerTarget:
         p_D = self.target_D.copy()
         p_D[axis] += away * step / self.motion_scale
         self.target_D = self._held_inside(p_D, axis)
+
+    def turn_by(self, step: float) -> None:
+        """Turn the hand about Z by ``step`` [rad], as far as a wrist goes."""
+        self.turn = min(max(self.turn + step, -TURN_REACH), TURN_REACH)
 
     def reset_depth(self) -> None:
         """Back into the middle plane of the device, under the pointer again."""

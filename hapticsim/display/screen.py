@@ -8,7 +8,7 @@ from pathlib import Path
 import pygame
 
 from hapticsim.display.panel import WIDTH as PANEL_WIDTH
-from hapticsim.errors import DeviceError
+from hapticsim.errors import ConfigError, DeviceError
 
 SIZE = (1100, 720)  # [px] at the start
 _SMALLEST = (PANEL_WIDTH + 200, 300)
@@ -41,10 +41,32 @@ def resized_screen(before: pygame.Surface) -> pygame.Surface:
     return screen
 
 
-def save_picture(screen: pygame.Surface, path: Path) -> str:
-    """Save what is on the screen; returns what to tell the user."""
+def save_picture(screen: pygame.Surface, path: Path) -> None:
+    """Save what is on the screen.
+
+    Raises
+    ------
+    ConfigError : the file cannot be written.
+    """
     try:
         pygame.image.save(screen, path)
     except (pygame.error, OSError) as problem:
-        return f"cannot save {path.resolve()}: {problem}"
-    return f"saved {path.resolve()}"
+        raise ConfigError(
+            path, "", f"cannot be saved ({problem}): save the picture to a file in a folder you can write."
+        ) from problem
+
+
+def check_can_save(path: Path) -> None:
+    """Refuse now what ``save_picture`` would refuse after the last frame.
+
+    Raises
+    ------
+    ConfigError : a folder, or in one that does not exist or cannot be written.
+    """
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise ConfigError(path, "", "is in a folder that does not exist: make it first.")
+    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
+        raise ConfigError(
+            path, "", "cannot be written: save the picture to a file in a folder you can write."
+        )

@@ -24,10 +24,11 @@ from hapticsim.display.palette import SKY_BOTTOM, Type
 from hapticsim.display.panel import WIDTH as PANEL_WIDTH
 from hapticsim.display.panel import Panel, Readings
 from hapticsim.display.pointer import PointerTarget
-from hapticsim.display.screen import SIZE, open_screen, resized_screen, save_picture
+from hapticsim.display.screen import SIZE, check_can_save, open_screen, resized_screen, save_picture
 from hapticsim.display.signs import Label
 from hapticsim.display.switching import SwitchKeys
 from hapticsim.display.words import silence_words
+from hapticsim.errors import ConfigError
 from hapticsim.wire.endpoints import control_beside
 from hapticsim.wire.publisher import Publisher
 
@@ -77,6 +78,7 @@ class Window:
             frames = _SCREENSHOT_FRAMES
         while not self.controls.closing and (frames is None or self.frames_drawn < frames):
             now_s = time.monotonic()
+            self.controls.turn_hand(now_s)
             for event in pygame.event.get():
                 self.controls.take(event, now_s)
             self.feed.poll()
@@ -89,10 +91,10 @@ class Window:
                 self.pace.drawn(now_s, time.monotonic())
             if self.controls.screenshot_wanted:
                 self.controls.screenshot_wanted = False
-                self._say(save_picture(self.screen, Path(time.strftime("hapticsim-%Y%m%d-%H%M%S.png"))))
+                self._say(self._saved(Path(time.strftime("hapticsim-%Y%m%d-%H%M%S.png"))))
             time.sleep(max(0.0, min(self.pace.next_s, now_s + _POLL_S) - time.monotonic()))
         if screenshot is not None:
-            pygame.image.save(self.screen, os.fspath(screenshot))
+            save_picture(self.screen, Path(screenshot))
 
     def close(self) -> None:
         """Close the sockets and the window."""
@@ -172,6 +174,13 @@ class Window:
         if notes:
             self._say(notes[-1])
 
+    def _saved(self, path: Path) -> str:
+        try:
+            save_picture(self.screen, path)
+        except ConfigError as refusal:
+            return str(refusal)
+        return f"saved {path.resolve()}"
+
     def _say(self, note: str) -> None:
         self._note, self._note_until_s = note, time.monotonic() + _NOTE_S
 
@@ -194,6 +203,7 @@ class Window:
         self._sequence += 1
         message = {
             "target": [float(x) for x in pointer.target_D],
+            "turn": pointer.turn,
             "buttons": self.controls.buttons.mask(now_s),
             "sequence": self._sequence,
         }
@@ -218,8 +228,11 @@ def main(
 
     screenshot : PNG file to save after the last frame; without ``frames`` that is the 120th.
 
-    Raises DeviceError when there is no display, WireError when an endpoint cannot be used.
+    Raises DeviceError when there is no display, WireError when an endpoint cannot be used, ConfigError when
+    the picture cannot be saved.
     """
+    if screenshot is not None:
+        check_can_save(Path(screenshot))
     window = Window(publish_endpoint, pointer_endpoint, keys, control_endpoint)
     try:
         window.run(frames, screenshot)

@@ -59,6 +59,7 @@ HELP = (
     ("wheel, Shift + move", "nearer / farther"),
     ("left click, Space", "engage: the force rises"),
     ("right click, Esc", "disengage: no force"),
+    (",  .  held", "turn the hand, where the handle turns"),
     ("1 to 9", "switch a constraint"),
     ("B, N", "first and second button of the device"),
     ("arrow keys, middle drag", "turn the view"),

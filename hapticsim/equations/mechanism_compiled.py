@@ -106,7 +106,7 @@ class MechanismKernels:
     def __init__(self, equations: MechanismEquations, progress: Progress | None) -> None:
         self._equations, self._progress = equations, progress
         words = f"{equations.model.source.digest} {equations.frames!r}"
-        self._folder = mechanism_folder(hashlib.sha256(words.encode()).hexdigest())
+        self.folder = mechanism_folder(hashlib.sha256(words.encode()).hexdigest())
 
     def __getattr__(self, name: str) -> Any:
         if name not in ARGUMENTS:
@@ -114,7 +114,7 @@ class MechanismKernels:
                 f"no kernel {name!r}{nearest(name, ARGUMENTS)}; there are {listed(ARGUMENTS)}"
             )
         function = load_compiled(
-            self._folder,
+            self.folder,
             name,
             lambda: self._generate(name),
             mechanism_signature(name),

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from hapticsim.errors import HapticsimError
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.constraints import Constraint, Friction, equation_rows
 from hapticsim.model.tree import ANGULAR, WORLD, Joint, Model
@@ -150,3 +151,12 @@ class MechanismModel(Model):
     def zero_q(self) -> np.ndarray:
         """(nq,) zeros."""
         return np.zeros(self.nq)
+
+
+def check_tree(model: Model, remedy: str) -> None:
+    """Refuse a mechanism where only a tree of joints will do; its bodies would pass for free ones.
+
+    remedy : the end of the sentence.
+    """
+    if isinstance(model, MechanismModel):
+        raise HapticsimError(f"{model.name} is a mechanism by Kane's method and no tree of joints: {remedy}")

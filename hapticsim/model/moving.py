@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hapticsim.errors import HapticsimError, listed, nearest
+from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
 
 # Files write pi/2 with as few as 12 digits; an entry of a rotation this close to 0 or 1 was meant to be 0 or
@@ -92,7 +93,12 @@ def moving_tree(model: Model, aligned: bool = True) -> MovingTree:
     Inertias are kept about the centre of mass, where a mass point has none: about another point they are
     differences of large numbers.  Bodies fixed to the world keep a constant pose and no longer matter for the
     dynamics.
+
+    Raises
+    ------
+    HapticsimError : a mechanism by Kane's method.
     """
+    check_tree(model, "make its equations with compile_mechanism.")
     where: dict[str, tuple[int, Placement]] = {}
     bodies: list[MovingBody] = []
     parts: list[list[tuple[Body, Placement]]] = []

@@ -10,6 +10,7 @@ import numpy as np
 
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.checks import check_moving_bodies
+from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.tree import Joint, Model, Placement
 
 
@@ -23,8 +24,10 @@ def lock_joints(model: Model, displacements: Mapping[str, float]) -> Model:
     Raises
     ------
     HapticsimError : a name is not that of a joint with one coordinate of its own, a displacement is not a
-        finite number, or what is left moves something without mass.
+        finite number, what is left moves something without mass, or the model is a mechanism by Kane's
+        method.
     """
+    check_tree(model, "hold a coordinate with a constraint of kind 'lock' in the scene file instead.")
     lockable = [j.name for j in model.joints if j.kind in LOCKABLE and j.mimic is None]
     for name, x in displacements.items():
         if name not in lockable:

@@ -16,6 +16,7 @@ import numpy as np
 import yaml
 
 from hapticsim.errors import HapticsimError
+from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.rotation import rotation_from_rpy
 from hapticsim.model.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Model, Placement
 
@@ -51,8 +52,10 @@ def model_to_yaml(model: Model) -> str:
 
     Raises
     ------
-    HapticsimError : a joint has a property that a scene file has no key for.
+    HapticsimError : a joint has a property that a scene file has no key for, or the model is a mechanism by
+        Kane's method.
     """
+    check_tree(model, "write a scene file that names its Python file under robot: {mechanism: {path: ...}}.")
     data = {
         "name": model.name,
         "robot": {
