@@ -16,9 +16,12 @@ class Options:
 
     ``number``, ``flag``, ``text`` and ``items`` return the checked value or the default; ``finish`` refuses
     keys that nobody asked for.  All raise ConfigError.
+
+    within : where these options stand among all of the driver, such as ``turns[0].``
     """
 
-    def __init__(self, options: Mapping[str, Any] | None) -> None:
+    def __init__(self, options: Mapping[str, Any] | None, within: str = "") -> None:
+        self._within = within
         self._given = dict(options or {})
         self._known: set[str] = set()
 
@@ -42,7 +45,7 @@ class Options:
                 bounds.append(f"at least {at_least:g}")
             if at_most < math.inf:
                 bounds.append(f"at most {at_most:g}")
-            raise self.refusal(
+            raise self._refusal(
                 key,
                 f"= {value!r} is not usable: give a finite number" + "".join(f", {b}" for b in bounds) + ".",
             )
@@ -52,14 +55,14 @@ class Options:
         """A whole number from 0 to ``at_most``."""
         value = self._take(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= at_most:
-            raise self.refusal(key, f"= {value!r} is not usable: give a whole number from 0 to {at_most}.")
+            raise self._refusal(key, f"= {value!r} is not usable: give a whole number from 0 to {at_most}.")
         return value
 
     def flag(self, key: str, default: bool) -> bool:
         """True or false."""
         value = self._take(key, default)
         if not isinstance(value, bool):
-            raise self.refusal(key, f"= {value!r} is not usable: give true or false.")
+            raise self._refusal(key, f"= {value!r} is not usable: give true or false.")
         return value
 
     def text(self, key: str, default: str | None, *, choices: tuple[str, ...] = ()) -> str | None:
@@ -68,9 +71,9 @@ class Options:
         if value is None:
             return None
         if not isinstance(value, str) or not value:
-            raise self.refusal(key, f"= {value!r} is not usable: give a word.")
+            raise self._refusal(key, f"= {value!r} is not usable: give a word.")
         if choices and value not in choices:
-            raise self.refusal(
+            raise self._refusal(
                 key, f"= {value!r} is not known{nearest(value, choices)}: choose one of {listed(choices)}."
             )
         return value
@@ -79,14 +82,14 @@ class Options:
         """A list, or None when it was not given."""
         value = self._take(key, None)
         if value is not None and not isinstance(value, (list, tuple)):
-            raise self.refusal(key, f"= {value!r} is not usable: give a list.")
+            raise self._refusal(key, f"= {value!r} is not usable: give a list.")
         return None if value is None else list(value)
 
     def finish(self) -> None:
         """Refuse keys that this driver does not know."""
         for key in self._given:
             if key not in self._known:
-                raise self.refusal(
+                raise self._refusal(
                     str(key),
                     f"is not known{nearest(str(key), self._known)}: choose among {listed(self._known)}.",
                 )
@@ -95,6 +98,9 @@ class Options:
     def refusal(key: str, problem: str) -> ConfigError:
         """The error for one option."""
         return ConfigError(WHERE, key, problem)
+
+    def _refusal(self, key: str, problem: str) -> ConfigError:
+        return self.refusal(f"{self._within}{key}", problem)
 
     def _take(self, key: str, default: Any) -> Any:
         self._known.add(key)

@@ -75,7 +75,7 @@ def read_waypoints(given: list[Any]) -> tuple[Waypoint, ...]:
             raise Options.refusal(
                 key, f"= {entry!r} is not usable: give {{time_s: s, position_m: [x, y, z]}}."
             )
-        time_s = Options({"time_s": entry["time_s"]}).number("time_s", 0.0, at_least=0.0)
+        time_s = Options({"time_s": entry["time_s"]}, f"{key}.").number("time_s", 0.0, at_least=0.0)
         position = entry["position_m"]
         if (
             not isinstance(position, (list, tuple))
@@ -100,7 +100,7 @@ def read_turns(given: list[Any]) -> tuple[Turn, ...]:
         key = f"turns[{i}]"
         if not isinstance(entry, dict) or set(entry) != {"time_s", "angle_rad"}:
             raise Options.refusal(key, f"= {entry!r} is not usable: give {{time_s: s, angle_rad: angle}}.")
-        numbers = Options(entry)
+        numbers = Options(entry, f"{key}.")
         time_s = numbers.number("time_s", 0.0, at_least=0.0)
         if found and time_s <= found[-1].time_s:
             raise Options.refusal(
@@ -133,7 +133,7 @@ def read_presses(given: list[Any]) -> tuple[Press, ...]:
                 f"{key}.button",
                 f"= {button!r} is not usable: give {', '.join(BUTTONS)} or a bit from 0 to 31.",
             )
-        times = Options({k: entry[k] for k in ("time_s", "hold_s") if k in entry})
+        times = Options({k: entry[k] for k in ("time_s", "hold_s") if k in entry}, f"{key}.")
         found.append(
             Press(times.number("time_s", 0.0, at_least=0.0), mask, times.number("hold_s", 0.2, above=0.0))
         )

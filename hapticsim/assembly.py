@@ -11,7 +11,7 @@ from hapticsim.constraint_plan import constraint_arrays, equations_in, row_offse
 from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.equations.mechanism_compiled import MechanismEquations, compile_mechanism
 from hapticsim.equations.response import factor_size, is_articulated
-from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import Gains
 from hapticsim.kernels.arrays import (
     HINTS,
@@ -30,7 +30,7 @@ from hapticsim.kernels.arrays import (
 from hapticsim.kernels.entry import unit_addresses
 from hapticsim.kernels.row import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
-from hapticsim.model.constraints import bodies_of
+from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.rotation import quaternion_of
 from hapticsim.model.scene import ContactPair, Scene
@@ -123,8 +123,7 @@ class Assembly:
         """
         names = [c.name for c in self.scene.constraints]
         if name not in names:
-            known = f"they are {listed(names)}" if names else "this scene has none"
-            problem = f"is not there{nearest(name, names)}: {known}."
+            problem = f"is not there{nearest_constraint(name, names)}"
             raise ConfigError(self.scene.path, f"constraint {name!r}", problem)
         return names.index(name)
 

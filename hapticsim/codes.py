@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-# Joint kinds (model/tree.py)
-REVOLUTE, PRISMATIC, FREE = 0, 1, 2
-
 # Rows of constraints (kernels/bilateral.py, model/constraints.py)
 POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_ROW, CURVE_ROW = range(8)
 

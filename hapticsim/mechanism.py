@@ -36,6 +36,7 @@ class Friction:
 class Switchable:
     """A constraint that may hold or not: expressions that are zero while it does.
 
+    name : 1 to 64 printable characters; it is switched by this name.
     configuration : in the coordinates; holds q itself.
     motion : in coordinates and affine in the speeds (or in rates of coordinates); holds u only.
     held : at the start.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from hapticsim.codes import Event, Hold
-from hapticsim.errors import listed, nearest
+from hapticsim.model.constraints import nearest_constraint
 from hapticsim.published_constraints import ConstraintDescriber, hold_word
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.wire.control import Asked, ControlPort
@@ -89,9 +89,8 @@ class Switchboard:
     def _switch(self, asked: Asked, request: SwitchRequest) -> None:
         names = self._constraints.names
         if request.name not in names:
-            known = f"they are {listed(names)}" if names else "this scene has none"
-            sentence = f"constraint {request.name!r} is not there{nearest(request.name, names)}: {known}."
-            self._refuse(asked, sentence)
+            end = nearest_constraint(request.name, names)
+            self._refuse(asked, f"constraint {request.name!r} is not there{end}")
         else:
             self._ask(asked, names.index(request.name), request.held)
 

@@ -136,6 +136,9 @@ REFUSALS = [
     ("[disc, floor]", "[floor, tip]", "contacts[1].between = [tip, floor] is there twice: keep one."),
     ("[tip, floor]", "[tip]", "contacts[0].between = ['tip'] is not usable: it must be a list of 2 names of 1 to 120 letters."),
     ("handle: {body: pole", "handle: {body: poll", "handle.body = 'poll' is not a body (did you mean 'pole'?): the bodies are 'cart', 'pole', 'puck'."),
+    # coupler
+    ("stiffness_N_per_m: 500", "stiffness_Nm_per_rad: 3", "coupler.stiffness_Nm_per_rad = 3 has no meaning with rotation 'none': write rotation: z or full, or remove it."),
+    ("stiffness_N_per_m: 500", "rotation: none, slew_limit_Nm_per_s: 20", "coupler.slew_limit_Nm_per_s = 20 has no meaning with rotation 'none': write rotation: z or full, or remove it."),
     # torques
     ("joint: pivot", "joint: pivto", "torques[0].joint = 'pivto' is not a moving joint (did you mean 'pivot'?): write 'all' or one of 'pivot', 'rail', 'slide'."),
     ("joint: pivot", "joint: slide", "torques[0].law = 'pd' needs a joint with one coordinate, 'slide' is free: remove it."),
@@ -216,6 +219,17 @@ def test_a_handle_on_a_body_that_cannot_move_is_refused():
     assert refusal(text.replace("handle: {body: pole", "handle: {body: cart")) == (
         "scene.yaml: handle.body = 'cart' is fixed to the world: hold a body that a joint moves."
     )
+
+
+def test_the_rotation_of_a_coupler_may_be_turned_off_over_another_file(tmp_path):
+    (tmp_path / "base.yaml").write_text(
+        changed("stiffness_N_per_m: 500", "rotation: z, stiffness_Nm_per_rad: 3")
+    )
+    (tmp_path / "top.yaml").write_text(
+        "extends: base.yaml\ncoupler: {rotation: none, stiffness_Nm_per_rad: null}\n"
+    )
+    assert hs.load(tmp_path / "base.yaml").coupler.turning_stiffness == 3.0
+    assert hs.load(tmp_path / "top.yaml").coupler.rotation == "none"
 
 
 def test_a_missing_file_is_answered_with_the_nearest_name(tmp_path):

@@ -183,6 +183,14 @@ def waypoint(time_s, *position):
             "<device options>: turns are at 0.25 rad when the script starts again after 15 s",
         ),
         (
+            {"presses": [{"time_s": 1, "button": "first", "hold_s": 0}]},
+            "<device options>: presses[0].hold_s = 0 is not usable: give a finite number, above 0.",
+        ),
+        (
+            {"waypoints": [{"time_s": -1, "position_m": [0, 0, 0]}]},
+            "<device options>: waypoints[0].time_s = -1 is not usable: give a finite number, at least 0.",
+        ),
+        (
             {"turns": [{"time_s": 1}]},
             "<device options>: turns[0] = {'time_s': 1} is not usable: give {time_s",
         ),
@@ -192,8 +200,8 @@ def waypoint(time_s, *position):
         ),
         (
             {"turns": [bend(1, 4)]},
-            "<device options>: angle_rad = 4 is not usable: give a finite number, at least -3.14159, "
-            "at most 3.14159.",
+            "<device options>: turns[0].angle_rad = 4 is not usable: give a finite number, "
+            "at least -3.14159, at most 3.14159.",
         ),
     ],
 )

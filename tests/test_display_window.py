@@ -201,6 +201,15 @@ def test_the_help_names_the_keys_that_turn_the_hand():
     assert any("," in key and "." in key and "turn the hand" in does for key, does in HELP)
 
 
+def test_a_key_for_a_name_that_no_request_can_carry_ends_in_a_sentence(window: Window, server: Publisher):
+    """Another server may publish such a name; ours refuses it in the scene file."""
+    name = 65 * "n"
+    entry = {"name": name, "hold": "free", "force": [], "gap": []}
+    show(window, server, usual() | {"state": display_fake.state(TOUCHING_S, constraints=[entry])})
+    said = window.switch_keys.press(1, window.feed.scene, window.feed.state)
+    assert said == f"constraint {name!r}: is not usable: a name has 1 to 64 printable characters."
+
+
 def test_a_restarted_server_with_another_scene_is_taken_over(window: Window, server: Publisher):
     show(window, server, usual())
     old = window.drawing

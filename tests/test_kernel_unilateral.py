@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from hapticsim.kernels import linear, unilateral
+from hapticsim.kernels import unilateral
 from tests import naive
 from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 
@@ -14,8 +14,6 @@ nonnegative_minimum = compiled(
     unilateral.nonnegative_minimum,
     MATRIX, VECTOR, INT, FLOAT, VECTOR, VECTOR, VECTOR, INTS, MATRIX, INT,
 )  # fmt: skip
-delassus = compiled(unilateral.delassus, MATRIX, INT, INT, MATRIX, MATRIX, MATRIX)
-ldl_factor = compiled(linear.ldl_factor, MATRIX, INT, MATRIX)
 
 TOLERANCE = 1e-12
 
@@ -73,11 +71,9 @@ def test_impulses_are_those_found_by_trying_every_set():
     rng = np.random.default_rng(1)
     for _ in range(300):
         A, M, u = random_problem(rng)
-        L, Y, W = np.zeros((6, 6)), np.zeros((len(A), 6)), np.zeros((len(A), len(A)))
-        ldl_factor(M, 6, L)
-        delassus(A, len(A), 6, L, Y, W)
-        np.testing.assert_allclose(W, A @ np.linalg.solve(M, A.T), rtol=1e-9, atol=1e-12 * W.max())
-        x, _ = solve(W, A @ u)
+        Y = np.linalg.solve(M, A.T).T
+        W = A @ Y.T
+        x, _ = solve(0.5 * (W + W.T), A @ u)
         after, lost = naive.plastic_impact(M, A, u)
         np.testing.assert_allclose(u + Y.T @ x, after, rtol=0, atol=1e-8 * np.abs(u).max())
         change = Y.T @ x

@@ -66,6 +66,12 @@ CASES = [
     ("configuration=[q2])", "configuration=[q2], friction=Friction(0.2, 0.3, 1.0))", "{file}: constraints['locked'].friction = 0.2, 0.3 is not usable: static >= kinetic >= 0."),
     ("configuration=[q2])", "configuration=[q2], friction=Friction(0.3, 0.2, 'floor'))", "{file}: constraints['locked'].friction.normal = 'floor' is no other constraint of one row: they are none."),
     ("configuration=[q2])", "configuration=[q2]), Switchable('locked', motion=[u1])", "{file}: constraints has 'locked' twice: names must be unique."),
+    ('"locked", ', "3, ", "{file}: constraints[0].name = 3 is not usable: write a word of 1 to 64 printable characters."),
+    ('"locked", ', "None, ", "{file}: constraints[0].name = None is not usable: write a word of 1 to 64 printable characters."),
+    ('"locked", ', "'', ", "{file}: constraints[0].name = '' is not usable: write a word of 1 to 64 printable characters."),
+    ('"locked", ', "'a\\nb', ", "{file}: constraints[0].name = 'a\\nb' is not usable: write a word of 1 to 64 printable characters."),
+    ('"locked", ', "65 * 'n', ", f"{{file}}: constraints[0].name = '{65 * 'n'}' is not usable: write a word of 1 to 64 printable characters."),
+    ("configuration=[q2])", "configuration=[q2], held='no')", "{file}: constraints['locked'].held = 'no' is not usable: write True or False."),
     ("l: 0.5, ", "", "{file}: bodies['ball'] contains l, which has no value: give it one in parameters."),
     ("k: 40.0", "k: float('nan')", "{file}: parameters[k] = nan is not usable: it must be a finite number."),
     ("-k * q2 * B.x", "-k * sp.exp(q2) * B.x", "{file}: forces[0] contains exp(q[1]), for which there is no code: there are sums, products, whole and half powers, sin, cos, tan and sqrt."),
@@ -137,6 +143,24 @@ def test_a_speed_that_moves_nothing_is_named(tmp_path):
     text = text.replace("q2.diff() - u2]", "q2.diff() - u2, dynamicsymbols('q3').diff() - w]")
     with pytest.raises(ConfigError, match="speeds w is felt by no body"):
         load_mechanism(write(tmp_path, text))
+
+
+def test_a_handle_that_cannot_move_is_refused(tmp_path):
+    text = GOOD.replace('"arm": (O, B)', '"hinge": (O, N)').replace('("ball", None)', '("hinge", None)')
+    path = write(tmp_path, text)
+    with pytest.raises(ConfigError) as caught:
+        load_mechanism(path)
+    assert str(caught.value) == (f"{path}: handle = 'hinge' is fixed to the world: hold a place that moves.")
+
+
+def test_gravity_beside_a_mechanism_is_noted_and_not_used(tmp_path):
+    write(tmp_path, GOOD)
+    path = tmp_path / "bob.yaml"
+    note = "gravity_m_per_s2 is not used: the file of a mechanism says its gravity."
+    path.write_text(SCENE)
+    assert note not in hapticsim.load(path).notes
+    path.write_text(SCENE + "gravity_m_per_s2: [0, 0, 0]\n")
+    assert note in hapticsim.load(path).notes
 
 
 def test_unknown_parameters_are_refused_with_the_nearest_name(tmp_path):

@@ -278,6 +278,16 @@ def test_the_control_endpoint_lies_beside_the_publish_endpoint(publish, control)
     assert control_beside(publish) == control
 
 
+def test_beside_the_last_port_there_is_none():
+    assert control_beside("tcp://127.0.0.1:65534") == "tcp://127.0.0.1:65535"
+    with pytest.raises(WireError) as refused:
+        control_beside("tcp://127.0.0.1:65535")
+    assert str(refused.value) == (
+        "control endpoint beside tcp://127.0.0.1:65535: there is no port above 65535: give the control "
+        "endpoint, or a publish endpoint with a port of at most 65534."
+    )
+
+
 def test_an_endpoint_that_leaves_the_machine_needs_keys():
     for open_one in (ControlPort, Switches):
         with pytest.raises(WireError, match="would be open to the network"):

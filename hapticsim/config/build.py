@@ -18,6 +18,7 @@ from hapticsim.config.schema import (
     Box,
     Capsule,
     ContactEntry,
+    Coupler,
     Plane,
     SceneFile,
     Sphere,
@@ -25,6 +26,7 @@ from hapticsim.config.schema import (
 from hapticsim.config.start import initial_state
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.model.mechanism_model import MechanismModel
+from hapticsim.model.rigid import rigid_groups
 from hapticsim.model.rotation import rotation_from_rpy
 from hapticsim.model.scene import (
     ContactPair,
@@ -40,6 +42,10 @@ from hapticsim.model.scene import (
 from hapticsim.model.tree import WORLD, Model
 
 _MAY_TOUCH = {"plane": ("sphere", "capsule", "box"), "box": ("sphere", "capsule", "box")}
+_OF_ROTATION = (
+    "stiffness_Nm_per_rad", "damping_Nms_per_rad", "device_damping_Nms_per_rad", "torque_limit_Nm",
+    "slew_limit_Nm_per_s",
+)  # fmt: skip
 
 
 def build(
@@ -52,6 +58,8 @@ def build(
 
     notes: list[str] = []
     model = build_model(entry.robot, entry.name, file_of(("robot", "urdf")), refuse, notes)
+    if isinstance(model, MechanismModel) and "gravity_m_per_s2" in entry.model_fields_set:
+        notes.append("gravity_m_per_s2 is not used: the file of a mechanism says its gravity.")
     model = replace(model, gravity_W=np.array(entry.gravity_m_per_s2))
     shapes = _shapes(entry.shapes, model, refuse)
     q0, u0 = initial_state(entry.initial, model, refuse, notes)
@@ -78,17 +86,7 @@ def build(
             float(mapping.motion_scale),
             float(mapping.force_scale),
         ),
-        coupler=CouplerSettings(
-            entry.coupler.stiffness_N_per_m,
-            entry.coupler.damping_Ns_per_m,
-            entry.coupler.device_damping_Ns_per_m,
-            entry.coupler.rotation,
-            entry.coupler.stiffness_Nm_per_rad,
-            entry.coupler.damping_Nms_per_rad,
-            entry.coupler.device_damping_Nms_per_rad,
-            entry.coupler.torque_limit_Nm,
-            float(entry.coupler.slew_limit_Nm_per_s),
-        ),
+        coupler=_coupler(entry.coupler, refuse),
         safety=SafetySettings(**entry.safety.model_dump()),
         device=DeviceSettings(entry.device.driver, entry.device.emulate, dict(entry.device.options)),
         link=None if link is None else LinkSettings(**link.model_dump()),
@@ -101,6 +99,27 @@ def build(
         notes=tuple(notes),
         source=source,
         path=str(path),
+    )
+
+
+def _coupler(entry: Coupler, refuse: Refuse) -> CouplerSettings:
+    for key in _OF_ROTATION:
+        value = getattr(entry, key)
+        if entry.rotation == "none" and value != Coupler.model_fields[key].default:
+            raise refuse(
+                ("coupler", key),
+                f"= {value:g} has no meaning with rotation 'none': write rotation: z or full, or remove it.",
+            )
+    return CouplerSettings(
+        entry.stiffness_N_per_m,
+        entry.damping_Ns_per_m,
+        entry.device_damping_Ns_per_m,
+        entry.rotation,
+        entry.stiffness_Nm_per_rad,
+        entry.damping_Nms_per_rad,
+        entry.device_damping_Nms_per_rad,
+        entry.torque_limit_Nm,
+        float(entry.slew_limit_Nm_per_s),
     )
 
 
@@ -147,7 +166,7 @@ def _contacts(
 ) -> tuple[ContactPair, ...]:
     """Resolve the pairs; in each, the plane or box that is touched stands second."""
     by_name = {s.name: s for s in shapes}
-    anchor = _rigid_groups(model)
+    anchor = rigid_groups(model)
     pairs: list[ContactPair] = []
     for index, entry in enumerate(entries):
         place = ("contacts", index, "between")
@@ -178,14 +197,6 @@ def _contacts(
     return tuple(pairs)
 
 
-def _rigid_groups(model: Model) -> dict[str, str]:
-    """From each body to the body, or world, that it is rigid with through fixed joints."""
-    anchor = {WORLD: WORLD}
-    for joint in model.joints:
-        anchor[joint.child] = anchor[joint.parent] if joint.kind == "fixed" else joint.child
-    return anchor
-
-
 def _handle(entry: SceneFile, model: Model, refuse: Refuse) -> Handle | None:
     if entry.handle is None:
         if isinstance(model, MechanismModel) and model.handle is not None:
@@ -194,7 +205,7 @@ def _handle(entry: SceneFile, model: Model, refuse: Refuse) -> Handle | None:
         return None
     if entry.handle.body not in model.body_names:
         raise refuse(("handle", "body"), _no_body(entry.handle.body, model.body_names))
-    if _rigid_groups(model)[entry.handle.body] == WORLD:
+    if rigid_groups(model)[entry.handle.body] == WORLD:
         raise refuse(
             ("handle", "body"),
             f"= {entry.handle.body!r} is fixed to the world: hold a body that a joint moves.",

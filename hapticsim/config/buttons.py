@@ -5,7 +5,7 @@ from __future__ import annotations
 from hapticsim.config.robot import Refuse
 from hapticsim.config.schema import SceneFile
 from hapticsim.errors import listed, nearest
-from hapticsim.model.constraints import Constraint
+from hapticsim.model.constraints import Constraint, nearest_constraint
 from hapticsim.wire.messages import FREE_BUTTONS
 
 _FORCE = {"engage": "gives the force", "disengage": "takes the force away"}
@@ -19,8 +19,7 @@ def switch_on_button(
     for name, button in entry.switch_on_button.items():
         place = ("switch_on_button", name)
         if name not in names:
-            known = f"they are {listed(names)}" if names else "this scene has none"
-            raise refuse(place, f"is not a constraint{nearest(name, names)}: {known}.")
+            raise refuse(place, f"is not a constraint{nearest_constraint(name, names)}")
         if button in _FORCE:
             raise refuse(place, f"= {button!r} {_FORCE[button]} and cannot switch: choose one of {buttons}.")
         if button not in FREE_BUTTONS:

@@ -6,7 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hapticsim.config.robot_schema import Name, NotNegative, Origin, Positive, Section, Vector3
+from hapticsim.config.robot_schema import (
+    ConstraintName,
+    Name,
+    NotNegative,
+    Origin,
+    Positive,
+    Section,
+    Vector3,
+)
 
 Bodies = Annotated[list[Name], Field(min_length=2, max_length=2)]
 Direction = Vector3
@@ -18,13 +26,15 @@ class FrictionEntry(Section):
     static: NotNegative = Field(description="coefficient up to which it sticks")
     kinetic: NotNegative = Field(description="coefficient of the friction once it slips")
     normal_N: NotNegative | None = Field(default=None, description="normal force, if it is constant")
-    normal: Name | None = Field(default=None, description="constraint whose force is the normal force")
+    normal: Name | None = Field(
+        default=None, description="constraint above this one, of one row, whose force is the normal force"
+    )
 
 
 class ConstraintEntry(Section):
     """What all constraints have."""
 
-    name: Name = Field(description="unique; it is switched by this name")
+    name: ConstraintName = Field(description="unique; it is switched by this name")
     held: bool = Field(default=True, description="whether it holds at the start")
     friction: FrictionEntry | None = Field(
         default=None,

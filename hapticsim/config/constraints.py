@@ -27,8 +27,11 @@ from hapticsim.model import constraints as rows
 from hapticsim.model.constraints import Constraint, Friction, Row
 from hapticsim.model.curve import smooth_curve
 from hapticsim.model.curve_checks import CurveFault
+from hapticsim.model.rigid import rigid_groups
 from hapticsim.model.scene import ContactPair
 from hapticsim.model.tree import WORLD, Model
+
+SQUARE = 1e-3  # cosine of the angle of two directions that still count as square to each other
 
 Place = tuple[str | int, ...]
 
@@ -52,7 +55,7 @@ def build_constraints(
                 entry.name,
                 found,
                 entry.held,
-                _friction(entry, len(found), [c.name for c in made], place, refuse),
+                _friction(entry, len(found), made, place, refuse),
                 _touch(entry, contacts, place, refuse),
             )
         )
@@ -62,8 +65,13 @@ def build_constraints(
 def _rows(entry: AnyConstraint, model: Model, place: Place, refuse: Refuse) -> tuple[Row, ...]:
     match entry:
         case GearConstraint():
-            for name in entry.factors:
+            for name, factor in entry.factors.items():
                 _joint(name, model, (*place, "factors", name), refuse)
+                if factor == 0.0:
+                    raise refuse(
+                        (*place, "factors", name),
+                        "= 0 couples nothing: give a factor, or leave the joint out.",
+                    )
             if len(entry.factors) < 2:
                 raise refuse((*place, "factors"), "couples fewer than two joints: name two or more.")
             made = rows.joint_rows(tuple(entry.factors.items()), entry.offset or 0.0)
@@ -120,7 +128,16 @@ def _rows(entry: AnyConstraint, model: Model, place: Place, refuse: Refuse) -> t
             return rows.weld_rows(a, placement(entry.origin_a), b, placement(entry.origin_b))
         case RollingConstraint():
             along = None if entry.along_b is None else direction("along_b")
-            return rows.rolling_rows(a, vector("centre_a_m"), entry.radius_m, b, direction("normal_b"), along)
+            normal = direction("normal_b")
+            if along is not None and abs(along @ normal) > SQUARE * np.linalg.norm(along) * np.linalg.norm(
+                normal
+            ):
+                raise refuse(
+                    (*place, "along_b"),
+                    f"= {along.tolist()} is not square to normal_b = {normal.tolist()}: give a direction in "
+                    "the plane.",
+                )
+            return rows.rolling_rows(a, vector("centre_a_m"), entry.radius_m, b, normal, along)
         case WheelConstraint():
             return rows.skate_rows(a, vector("point_a_m"), direction("side_a"), b)
         case PointConstraint():
@@ -152,11 +169,18 @@ def _bodies(names: list[str], model: Model, place: Place, refuse: Refuse) -> tup
     a, b = names
     if a == b:
         raise refuse(place, f"= [{a}, {b}] names one body twice: name two that can move against each other.")
+    anchor = rigid_groups(model)
+    if anchor[a] == anchor[b]:
+        raise refuse(
+            place,
+            f"= [{a}, {b}] names two bodies that cannot move against each other: fixed joints hold them "
+            "together; name others, or remove the constraint.",
+        )
     return a, b
 
 
 def _friction(
-    entry: ConstraintEntry, rows_taken: int, before: list[str], place: Place, refuse: Refuse
+    entry: ConstraintEntry, rows_taken: int, above: list[Constraint], place: Place, refuse: Refuse
 ) -> Friction | None:
     if entry.break_N is not None and entry.friction is not None:
         raise refuse((*place, "break_N"), "is there beside friction: give one of the two.")
@@ -177,13 +201,27 @@ def _friction(
             (*place, "friction", "kinetic"),
             f"= {friction.kinetic:g} is above static = {friction.static:g}: it must be at most that.",
         )
-    if friction.normal is not None and friction.normal not in before:
-        raise refuse(
-            (*place, "friction", "normal"),
-            f"= {friction.normal!r} is not a constraint above this one{nearest(friction.normal, before)}: "
-            f"{'they are ' + listed(before) if before else 'there are none'}.",
-        )
+    if friction.normal is not None:
+        _check_normal(friction.normal, above, (*place, "friction", "normal"), refuse)
     return Friction(friction.static, friction.kinetic, friction.normal_N or 0.0, friction.normal)
+
+
+def _check_normal(name: str, above: list[Constraint], place: Place, refuse: Refuse) -> None:
+    """Refuse a normal force that is not the force of one row: of several, no single number is normal."""
+    counts = {c.name: len(c.rows) for c in above}
+    if name not in counts:
+        raise refuse(
+            place,
+            f"= {name!r} is not a constraint above this one{nearest(name, counts)}: "
+            f"{'they are ' + listed(counts) if counts else 'there are none'}.",
+        )
+    if counts[name] != 1:
+        single = [n for n, count in counts.items() if count == 1]
+        raise refuse(
+            place,
+            f"= {name!r} is a constraint of {counts[name]} rows: name one of one row, "
+            f"{'they are ' + listed(single) if single else 'there are none above this one'}.",
+        )
 
 
 def _touch(

@@ -7,7 +7,7 @@ import types
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -183,24 +183,34 @@ def allowance(annotation: Any, metadata: Iterable[Any] = ()) -> str:
     if annotation is str:
         if any(getattr(m, "pattern", None) == ADDRESS for m in marks):
             return "an address like ipc:///tmp/name or tcp://127.0.0.1:5555"
-        return f"a name{_length(marks)}"
+        kind = "printable characters" if any(isinstance(m, AfterValidator) for m in marks) else "letters"
+        return f"a name{_length(marks, kind)}"
     if get_origin(annotation) is Literal:
         return f"one of {listed(map(str, get_args(annotation)))}"
     if get_origin(annotation) is list:
-        count = next((m.min_length for m in marks if getattr(m, "min_length", None)), None)
+        count = _count(marks)
         item = get_args(annotation)[0]
         if get_origin(without_none(item)) is list:
             return allowance(item).replace("a list", "a list of lists", 1)
         if is_section(without_none(item)) or not isinstance(without_none(item), type):
             return "a list of mappings"
-        words = allowance(item).removeprefix("a ").replace("number", "numbers").replace("name of", "names of")
+        words = allowance(item).removeprefix("a ")
+        if count != "at least 1":
+            words = words.replace("number", "numbers").replace("name of", "names of")
         return f"a list of {count} {words}" if count else f"a list of {words}"
     return "a mapping of keys"
 
 
-def _length(marks: Iterable[Any]) -> str:
+def _count(marks: list[Any]) -> str:
+    """How many items a list has, in words; empty where any number will do."""
+    least = next((m.min_length for m in marks if getattr(m, "min_length", None)), None)
     most = next((m.max_length for m in marks if getattr(m, "max_length", None)), None)
-    return f" of 1 to {most} letters" if most else ""
+    return "" if least is None else f"{least}" if least == most else f"at least {least}"
+
+
+def _length(marks: Iterable[Any], kind: str) -> str:
+    most = next((m.max_length for m in marks if getattr(m, "max_length", None)), None)
+    return f" of 1 to {most} {kind}" if most else ""
 
 
 def _bounds(bounds: dict[str, float]) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from hapticsim.model.constraints import NAME_LENGTH, is_constraint_name
 
 ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 
@@ -19,6 +21,15 @@ Name = Annotated[str, Field(min_length=1, max_length=120, pattern=r"^\P{C}+$")] 
 PathName = Annotated[str, Field(min_length=1, max_length=1000)]
 Byte = Annotated[int, Field(ge=0, le=255)]
 Endpoint = Annotated[str, Field(pattern=ADDRESS)]
+
+
+def _switchable(name: str) -> str:
+    if not is_constraint_name(name):
+        raise ValueError("cannot be switched by this name")
+    return name
+
+
+ConstraintName = Annotated[str, Field(min_length=1, max_length=NAME_LENGTH), AfterValidator(_switchable)]
 
 
 class Section(BaseModel):

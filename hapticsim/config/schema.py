@@ -269,7 +269,10 @@ class SceneFile(Section):
 
     name: Name = Field(description="title")
     robot: Robot = Field(description="the mechanism")
-    gravity_m_per_s2: Vector3 = Field(default=[0.0, 0.0, -9.81], description="in world axes, z up")
+    gravity_m_per_s2: Vector3 = Field(
+        default=[0.0, 0.0, -9.81],
+        description="in world axes, z up; not of a mechanism file, which says its own",
+    )
     shapes: list[AnyShape] = Field(default=[], description="geometry, to touch and to draw")
     contacts: list[ContactEntry] = Field(default=[], description="pairs of shapes that may touch")
     constraints: list[AnyConstraint] = Field(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hapticsim.display.constraint_messages import FREE
 from hapticsim.display.messages import SceneMessage, StateMessage
+from hapticsim.errors import WireError
 from hapticsim.wire.curve import Curve
 from hapticsim.wire.switches import Switches
 
@@ -28,7 +29,11 @@ class SwitchKeys:
             return "A recording cannot be switched: it happened before."
         now = constraints[number - 1]
         held = now.hold == FREE
-        if not self._switches.offer(now.name, held):
+        try:
+            is_sent = self._switches.offer(now.name, held)
+        except WireError as error:  # another server may have names that no request can carry
+            return str(error)
+        if not is_sent:
             return f"Nobody takes switches at {self._switches.endpoint}: is the server running?"
         return f"{now.name}: asked to {'hold' if held else 'let go'} ..."
 

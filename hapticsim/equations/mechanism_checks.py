@@ -18,6 +18,7 @@ from hapticsim.equations.symbolic import Evaluation
 from hapticsim.equations.trace import Trace
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.mechanism import Friction, Mechanism, Switchable
+from hapticsim.model.constraints import NAME_LENGTH, is_constraint_name
 
 # Positions are differenced over 2e-6: truncation 1e-12, rounding 1e-10 at unit size.
 STEP, SAME = 1e-6, 1e-6
@@ -64,6 +65,14 @@ def check_words(mechanism: Mechanism, where: str) -> None:
                 f"units[{name_of(symbol)}]",
                 f"= {unit!r} is not usable: write 'rad' or 'm' for one of {listed(names)}.",
             )
+    for i, c in enumerate(mechanism.constraints):
+        if not is_constraint_name(c.name):
+            raise refuse(
+                f"constraints[{i}].name",
+                f"= {c.name!r} is not usable: write a word of 1 to {NAME_LENGTH} printable characters.",
+            )
+        if not isinstance(c.held, bool):
+            raise refuse(f"constraints[{c.name!r}].held", f"= {c.held!r} is not usable: write True or False.")
     _check_unique([c.name for c in mechanism.constraints], "constraints", refuse)
     for c in mechanism.constraints:
         if not (c.configuration or c.motion):
@@ -105,6 +114,8 @@ def check_system(system: System) -> None:
             f"{faults[0]} is felt by no body (the mass matrix is singular): give what it moves mass or "
             "inertia, or remove it.",
         )
+    if handle is not None and system.places[handle[0]].is_fixed:
+        raise system.refuse("handle", f"= {handle[0]!r} is fixed to the world: hold a place that moves.")
     _check_sensors(system)
 
 

@@ -122,19 +122,3 @@ def solve_passive(W, c, m, passive, z, P):
         else:
             z[i] = 0.0
     return True
-
-
-@kernel
-def delassus(A, m, n, L, Y, W):
-    """Y = (M^-1 A')' row by row and W = A M^-1 A' from the factor L of M."""
-    for i in range(m):
-        for k in range(n):
-            Y[i, k] = A[i, k]
-        ldl_solve(L, n, Y[i])
-    for i in range(m):
-        for j in range(i + 1):
-            total = 0.0
-            for k in range(n):
-                total += A[i, k] * Y[j, k]
-            W[i, j] = total
-            W[j, i] = total

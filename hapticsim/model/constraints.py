@@ -7,6 +7,7 @@ point that stays on a line.  ``A`` is the first body named, ``B`` the second, wh
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,8 +22,11 @@ from hapticsim.codes import (
     SKATE_ROW,
     SPEEDS_ROW,
 )
+from hapticsim.errors import listed, nearest
 from hapticsim.model.curve import Curve
 from hapticsim.model.tree import WORLD, Placement
+
+NAME_LENGTH = 64  # characters: as many as a request on the wire takes
 
 
 def _none() -> np.ndarray:
@@ -68,6 +72,17 @@ class Constraint:
     held: bool = True
     friction: Friction | None = None  # with one row only
     touch: tuple[str, str] | None = None  # shapes whose contact switches it on
+
+
+def is_constraint_name(name: object) -> bool:
+    """Whether a constraint of this name can be switched over the wire: 1 to 64 printable characters."""
+    return isinstance(name, str) and 1 <= len(name) <= NAME_LENGTH and name.isprintable()
+
+
+def nearest_constraint(name: str, names: Collection[str]) -> str:
+    """Return how the sentence ends that no constraint has this name: the nearest one, and all there are."""
+    known = f"they are {listed(names)}" if names else "this scene has none"
+    return f"{nearest(name, names)}: {known}."
 
 
 def across(direction: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from hapticsim.errors import WireError
 
 IPC_PATH_BYTES = 107  # sockaddr_un.sun_path less its final zero
+LAST_PORT = 65535
 
 
 def private_folder() -> Path:
@@ -58,13 +59,24 @@ def control_beside(publish_endpoint: str) -> str:
 
     ``publish.sock`` has ``control.sock`` beside it, any other path the same with ``-control`` at its end, a
     tcp port the one above it.
+
+    Raises
+    ------
+    WireError : there is no port above it.
     """
     path = ipc_path(publish_endpoint)
     if path is not None:
         name = "control.sock" if path.name == "publish.sock" else f"{path.name}-control"
         return f"ipc://{path.with_name(name)}"
     address, _, port = publish_endpoint.rpartition(":")
-    return f"{address}:{int(port) + 1}" if port.isascii() and port.isdigit() else publish_endpoint
+    if not (port.isascii() and port.isdigit()):
+        return publish_endpoint
+    if int(port) >= LAST_PORT:
+        raise WireError(
+            f"control endpoint beside {publish_endpoint}: there is no port above {port}: give the control "
+            f"endpoint, or a publish endpoint with a port of at most {LAST_PORT - 1}."
+        )
+    return f"{address}:{int(port) + 1}"
 
 
 def ipc_path(endpoint: str) -> Path | None:
@@ -108,8 +120,8 @@ def check_endpoint(endpoint: str, *, has_keys: bool = False) -> None:
     port = endpoint.rpartition(":")[2]
     if not endpoint.startswith("tcp://") or not host_of(endpoint):
         raise WireError(f"{endpoint}: is no endpoint: write ipc:///absolute/path or tcp://127.0.0.1:PORT.")
-    if port != "*" and not (port.isascii() and port.isdigit() and 1 <= int(port) <= 65535):
-        raise WireError(f"{endpoint}: has no usable port: end it with a number from 1 to 65535.")
+    if port != "*" and not (port.isascii() and port.isdigit() and 1 <= int(port) <= LAST_PORT):
+        raise WireError(f"{endpoint}: has no usable port: end it with a number from 1 to {LAST_PORT}.")
     if not has_keys and not is_same_machine(endpoint):
         raise WireError(
             f"{endpoint}: would be open to the network: use tcp://127.0.0.1:{port}, "
