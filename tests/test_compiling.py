@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from hapticsim import compiling
+from hapticsim import compiling, compiling_functions
 from hapticsim.assembly import assemble, equations_of, frames_of
 from hapticsim.compiling import Compiled, call_us, compile_ahead, machine_code_bytes, print_tables, robot
 from hapticsim.config.load import load
@@ -209,8 +209,8 @@ def test_what_is_compiled_ahead_is_what_the_next_process_loads(
     cache: Path, urdf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some = {name: CATALOGUE[name] for name in ("forward_dynamics", "kane", "normalise")}
-    monkeypatch.setattr(compiling, "CATALOGUE", some)  # the command's test compiles all of it
-    monkeypatch.setattr(compiling, "ALGORITHMS", ("abm_exact", "crbm_lu"))
+    monkeypatch.setattr(compiling_functions, "CATALOGUE", some)  # the command's test compiles all of it
+    monkeypatch.setattr(compiling_functions, "ALGORITHMS", ("abm_exact", "crbm_lu"))
     follower = urdf.with_name("follower.urdf")
     mimic = URDF.replace("</joint>\n</robot>", '<mimic joint="hinge"/></joint>\n</robot>')
     follower.write_text(mimic.format(name="follower"))

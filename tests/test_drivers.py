@@ -125,7 +125,8 @@ def test_in_virtual_time_the_cart_turns_with_the_hand_and_pushes_back():
 def test_the_command_simulates_with_what_the_scene_says_of_its_device(place):
     done = place.run("simulate", CART, "--seconds", "4")
     assert done.process.returncode == 0, done.said
-    yaw = float(done.printed.splitlines()[-1].split()[2 + YAW])
+    (line,) = [line for line in done.printed.splitlines() if line.startswith("q = ")]
+    yaw = float(line.split()[2 + YAW])
     simulation, _ = visit({"emulate": "sigma_7", "turning": True})
     assert yaw == pytest.approx(simulation.state.q[YAW], abs=1e-6) and abs(yaw) > 0.2
 

@@ -81,11 +81,11 @@ def test_bench_loop_sees_ticks_of_every_loop() -> None:
 
 @pytest.mark.parametrize("role", ["device", "stranger"])
 def test_a_server_counts_every_damaged_message_keeps_its_memory_and_complains_of_nothing(role: str) -> None:
-    done = run_tool("fuzz_server.py", "--count", "20000", "--as", role)
+    done = run_tool("fuzz_server.py", "--count", "10000", "--as", role)
     slow = "ticks took longer than the period"  # a computer taken away in the middle of a tick looks like it
     failures = [line for line in done.stderr.splitlines() if line.startswith("FAILED") and slow not in line]
     assert not failures and "Traceback" not in done.stderr, done.stderr
-    assert "sent 20" in done.stdout and "resident memory" in done.stdout
+    assert "sent 10" in done.stdout and "resident memory" in done.stdout
 
 
 def test_fuzz_wire_counts_every_message() -> None:
