@@ -22,7 +22,7 @@ FAULT_WORDS = {
     Fault.STOPPED: "the device asked for zero force",
     Fault.STRETCH: "the coupler would start stretched: move the device to the handle",
     Fault.TWIST: "the coupler was twisted too far: turn the device back towards the handle",
-    Fault.INCONSISTENT: "constraints contradict one another: let one of them go",
+    Fault.INCONSISTENT: "constraints contradict one another: one was refused, or let go",
 }
 
 
@@ -54,7 +54,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.SELECT:
             return f"independent speeds chosen again, cond(A_D) = {value:.3g}"
         case Event.OVERFLOW:
-            return f"{int(value)} events in one tick: the rest is captured at the next"
+            return f"chatter, {int(value)} events in one tick: contacts nearly closed are taken as resting"
         case Event.SAFETY:
             return f"force output is {Safety(int(value)).name.lower()}"
         case Event.SWITCH:

@@ -319,7 +319,8 @@ class Simulation:
     def set_state(self, q: np.ndarray, u: np.ndarray) -> None:
         """Put the mechanism somewhere else; contacts are found anew at the next tick.
 
-        q (nq,) with unit quaternions, u (nu,).
+        q (nq,) with unit quaternions, u (nu,).  A constraint that holds and is off by more than a millimetre
+        there is let go at that tick, with a fault (kernels/imposing.py).
         """
         state = self._state
         state.q[:] = _finite(q, state.q.shape, "q")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -122,8 +123,9 @@ def state(buttons: int) -> News:
 
 @pytest.fixture
 def session(scene) -> DeviceSession:
-    loop = SimpleNamespace(write_gains=lambda *_: None)
-    return DeviceSession(scene, loop, None, lambda line: None)  # type: ignore[arg-type]
+    loop: Any = SimpleNamespace(write_gains=lambda *_: None)
+    port: Any = None  # not started: nobody polls it
+    return DeviceSession(scene, loop, port, lambda line: None)
 
 
 def test_the_session_notes_each_press_once_and_starts_afresh_with_a_device(session):
@@ -170,13 +172,9 @@ class Board:
         def answer(asked: Asked, kind: str, **content: object) -> None:
             self.answers.append((kind, content.get("hold")))
 
-        self.board = Switchboard(
-            self.describer.constraints,
-            SimpleNamespace(switch=switch),  # type: ignore[arg-type]
-            SimpleNamespace(poll=poll, answer=answer),  # type: ignore[arg-type]
-            self.presses,
-            self.said.append,
-        )
+        loop: Any = SimpleNamespace(switch=switch)
+        port: Any = SimpleNamespace(poll=poll, answer=answer)
+        self.board = Switchboard(self.describer.constraints, loop, port, self.presses, self.said.append)
         self.row: np.ndarray | None = None
 
     def serve(self) -> None:

@@ -196,8 +196,9 @@ class Board:
 
     def __init__(self, sim: Simulation, describer: Describer) -> None:
         self.sim, self.port, self.describer = sim, FakePort(), describer
-        loop = SimpleNamespace(switch=lambda c, held: sim.switch(describer.constraints.names[c], held))
-        self.board = Switchboard(describer.constraints, loop, self.port)  # type: ignore[arg-type]
+        loop: Any = SimpleNamespace(switch=lambda c, held: sim.switch(describer.constraints.names[c], held))
+        port: Any = self.port
+        self.board = Switchboard(describer.constraints, loop, port)
         self.row: np.ndarray | None = None
 
     def serve(self) -> dict[int, tuple[str, dict[str, Any]]]:
@@ -364,7 +365,7 @@ def test_events_are_told_after_the_row_of_their_tick_with_the_choice_they_are_ab
         return (tick, kind, -1, value, 0.0)
 
     none = np.zeros((0, len(sim.columns)))
-    loop = FakeLoop(
+    loop: Any = FakeLoop(
         sim._state,
         [
             (np.array(ticks[:2]), [event(0)]),
@@ -373,8 +374,8 @@ def test_events_are_told_after_the_row_of_their_tick_with_the_choice_they_are_ab
             (none, [event(7, Event.TOUCH)]),  # its row was lost: told at the end all the same
         ],
     )
-    publisher = FakePublisher()
-    outlet = Outlet(sim.scene, loop, describer, publisher, None, None, None, None, dict, lambda line: None)  # type: ignore[arg-type]
+    publisher: Any = FakePublisher()
+    outlet = Outlet(sim.scene, loop, describer, publisher, None, None, None, None, dict, lambda line: None)
     outlet.run(Counted(3))
     assert [e["tick"] for e in publisher.events] == [0, 1, 2, 7]
     assert [e.get("rank") for e in publisher.events] == [2, 2, 3, None]

@@ -316,7 +316,7 @@ def test_speeds_in_place_of_accelerations_give_the_plastic_impact():
 def test_a_humanoid_on_two_hands_moves_as_in_pinocchio(monkeypatch):
     pin = pytest.importorskip("pinocchio")
     if "talos_reduced" not in library_models():
-        pytest.skip("no robots found")
+        pytest.skip("example-robot-data is not installed")
     path = library_models()["talos_reduced"]
     model = load_urdf(path, fixed_base=False, mimic=False)
     points = ("arm_left_7_link", "arm_right_7_link")

@@ -91,7 +91,7 @@ class Oracle:
     def _guard(self, name: str) -> Any:
         """What falls through zero when the constraint slips, or its slip comes to rest."""
 
-        def guard(_: float, y: np.ndarray) -> float:
+        def value(_: float, y: np.ndarray) -> float:
             q, u = np.split(y, [len(self.q)])
             if self.now[name] == HELD:
                 forces = self.equations.accelerate(q, u, self.given, self.now)[1]
@@ -99,7 +99,8 @@ class Oracle:
             rate = float(self.equations.rows(q, u, [name])[0] @ u)
             return rate if self.now[name] == FORWARD else -rate
 
-        guard.terminal, guard.direction = True, -1.0  # type: ignore[attr-defined]
+        guard: Any = value
+        guard.terminal, guard.direction = True, -1.0  # what solve_ivp asks of an event
         return guard
 
     def _advance(self, end: float) -> None:
