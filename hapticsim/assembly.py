@@ -13,20 +13,14 @@ from hapticsim.equations.mechanism_compiled import MechanismEquations, compile_m
 from hapticsim.equations.response import factor_size, is_articulated
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import Gains
-from hapticsim.kernels.arrays import (
-    HINTS,
-    MAX_EVENTS,
-    Input,
-    Output,
-    Plan,
-    State,
-    Workspace,
+from hapticsim.kernels.allocate import (
     allocate_input,
     allocate_output,
     allocate_state,
     allocate_workspace,
     rows_at_most,
 )
+from hapticsim.kernels.arrays import HINTS, MAX_EVENTS, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.entry import unit_addresses
 from hapticsim.kernels.row import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hapticsim.kernels import embedding, selection
-from hapticsim.kernels.arrays import allocate_workspace
+from hapticsim.kernels.allocate import allocate_workspace
 from tests import naive
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
 

@@ -21,6 +21,7 @@ from hapticsim.recording.writer import RecordingWriter
 from hapticsim.wire.publisher import Publisher
 from tests.four_bar import FOUR_BAR
 from tests.mechanisms import pendulum, ready
+from tests.rows import row_of
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 PAGE = Path(__file__).parents[1] / "docs" / "mechanisms.md"
@@ -57,12 +58,6 @@ def by_sympy(mechanism):
 
 def simulation(name: str) -> Simulation:
     return Simulation(load(CONFIGS / f"{name}.yaml"))
-
-
-def row_of(sim: Simulation) -> np.ndarray:
-    row = np.zeros(len(sim.columns))
-    sim.read_row(row)
-    return row
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -1,12 +1,6 @@
-"""What observers are told of constraints is what the simulation itself says; a switch is answered truly."""
+"""What observers are told of constraints is what the simulation itself says."""
 
 from __future__ import annotations
-
-import threading
-import time
-from collections.abc import Iterator
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,15 +8,12 @@ import pytest
 from hapticsim.codes import Event, Hold
 from hapticsim.config.load import loads
 from hapticsim.event_words import FAULT_WORDS, event_words
-from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
 from hapticsim.simulation import Simulation
 from hapticsim.speed_choice import SpeedChoice
-from hapticsim.switchboard import MOST_WAITING, Switchboard
-from hapticsim.wire.control import Asked
-from hapticsim.wire.requests import ListRequest, SwitchRequest
 from tests.curves import WAVY, Twin, bead, curve
 from tests.four_bar import FOUR_BAR
+from tests.rows import row_of
 
 LOOP, BRAKE, STOP = range(3)
 
@@ -40,12 +31,6 @@ def sim(scene) -> Simulation:
 @pytest.fixture
 def describer(sim: Simulation) -> Describer:
     return Describer(sim.assembly)
-
-
-def row_of(sim: Simulation) -> np.ndarray:
-    row = np.zeros(len(sim.columns))
-    sim.read_row(row)
-    return row
 
 
 # -- topics ------------------------------------------------------------------------------------------------
@@ -166,218 +151,3 @@ def test_every_event_and_fault_has_words_of_its_own():
 
 def test_an_infinite_value_is_told_as_nil(describer):
     assert describer.event(0, Event.REFUSED, LOOP, np.inf, 0.0)["value"] is None
-
-
-# -- the switchboard ---------------------------------------------------------------------------------------
-
-
-class FakePort:
-    """Hands out requests, and keeps the answers by their number."""
-
-    def __init__(self) -> None:
-        self.waiting: list[Asked] = []
-        self.answers: dict[int, tuple[str, dict[str, Any]]] = {}
-
-    def ask(self, *requests: SwitchRequest | ListRequest) -> None:
-        self.waiting += [Asked(b"peer", r) for r in requests]
-
-    def poll(self) -> list[Asked]:
-        waiting, self.waiting = self.waiting, []
-        return waiting
-
-    def answer(self, asked: Asked, kind: str, **content: Any) -> bool:
-        assert asked.request.number not in self.answers, "answered twice"
-        self.answers[asked.request.number] = (kind, content)
-        return True
-
-
-class Board:
-    """A switchboard over a simulation that ticks when told to."""
-
-    def __init__(self, sim: Simulation, describer: Describer) -> None:
-        self.sim, self.port, self.describer = sim, FakePort(), describer
-        loop: Any = SimpleNamespace(switch=lambda c, held: sim.switch(describer.constraints.names[c], held))
-        port: Any = self.port
-        self.board = Switchboard(describer.constraints, loop, port)
-        self.row: np.ndarray | None = None
-
-    def serve(self) -> dict[int, tuple[str, dict[str, Any]]]:
-        self.board.serve(self.row)
-        return self.port.answers
-
-    def tick(self, note: bool = True) -> None:
-        self.sim.step()
-        self.row = row_of(self.sim)
-        for e in self.sim.events if note else ():
-            if e.contact >= 0:
-                words = self.describer.event(0, e.kind, e.contact, e.value, 0.0)["text"]
-                self.board.note(e.kind, e.contact, words)
-
-
-@pytest.fixture
-def board(sim, describer) -> Board:
-    return Board(sim, describer)
-
-
-def test_a_switch_is_answered_when_a_tick_took_it_and_not_before(board):
-    board.tick()
-    board.port.ask(SwitchRequest(1, "brake", True))
-    assert board.serve() == {} and board.serve() == {}
-    board.tick()
-    assert board.serve() == {1: ("done", {"name": "brake", "hold": "held", "tick": 1})}
-    board.port.ask(SwitchRequest(2, "brake", False))
-    board.serve()
-    board.tick()
-    assert board.serve()[2] == ("done", {"name": "brake", "hold": "free", "tick": 2})
-
-
-def test_a_constraint_that_cannot_be_imposed_is_refused_with_the_reason(board):
-    board.port.ask(SwitchRequest(1, "stop", True))
-    board.serve()
-    board.tick()
-    kind, content = board.serve()[1]
-    assert kind == "refused" and board.sim.held["stop"] == Hold.FREE
-    assert content["reason"] == (
-        "'stop' was not imposed: it is out of reach: bring the mechanism to where it can hold, "
-        "or let another go."
-    )
-
-
-def test_the_reason_of_an_old_refusal_is_not_told_again(board):
-    board.port.ask(SwitchRequest(1, "stop", True))
-    board.serve()
-    board.tick()
-    board.serve()
-    board.port.ask(SwitchRequest(2, "stop", True))
-    board.serve()
-    board.tick(note=False)
-    assert board.serve()[2][1]["reason"].startswith("'stop' let go at once under its force:")
-
-
-def test_an_unknown_name_is_answered_with_the_nearest(board):
-    board.port.ask(SwitchRequest(9, "lop", True))
-    assert board.serve()[9] == (
-        "refused",
-        {"reason": "constraint 'lop' is not there (did you mean 'loop'?): they are 'brake', 'loop', 'stop'."},
-    )
-
-
-def test_a_loop_that_stands_still_is_told(board, monkeypatch):
-    board.port.ask(SwitchRequest(1, "brake", True))
-    board.serve()
-    later = time.monotonic() + 1.5
-    monkeypatch.setattr("hapticsim.switchboard.time.monotonic", lambda: later)
-    assert board.serve()[1] == (
-        "refused", {"reason": "the loop has not ticked for 1 s: start the server again."}
-    )  # fmt: skip
-    board.tick()
-    board.serve()  # and it is not answered again
-
-
-def test_more_requests_than_can_wait_are_refused_and_the_others_answered(board):
-    board.port.ask(*(SwitchRequest(n, "brake", n % 2 == 0) for n in range(MOST_WAITING + 5)))
-    refused = board.serve()
-    assert {kind for kind, _ in refused.values()} == {"refused"} and len(refused) == 5
-    board.tick()
-    assert len(board.serve()) == MOST_WAITING + 5
-
-
-def test_the_list_tells_what_each_does_now(board):
-    board.port.ask(ListRequest(1))
-    board.serve()
-    assert [c["hold"] for c in board.port.answers[1][1]["constraints"]] == ["", "", ""]
-    board.tick()
-    board.port.ask(ListRequest(2))
-    assert board.serve()[2][1]["constraints"] == [
-        {"name": "loop", "hold": "held", "rows": 3},
-        {"name": "brake", "hold": "free", "rows": 1},
-        {"name": "stop", "hold": "free", "rows": 1},
-    ]
-
-
-# -- the outlet --------------------------------------------------------------------------------------------
-
-
-class FakeLoop:
-    """Batches of rows and events, as a loop hands them out: an event may come after its row."""
-
-    def __init__(self, state: Any, batches: list[tuple[np.ndarray, list[tuple[Any, ...]]]]) -> None:
-        self.state, self._batches = state, batches
-        self._events: list[tuple[Any, ...]] = []
-
-    def drain(self) -> np.ndarray:
-        rows, self._events = self._batches.pop(0)
-        return rows
-
-    def drain_events(self) -> list[tuple[Any, ...]]:
-        return self._events
-
-    def drain_choices(self) -> np.ndarray:
-        """A record per event of a choice, and one that is about none of them."""
-        nu = self.state.u.size
-        records = []
-        for tick, kind, _, value, at_s in self._events:
-            condition, rank = (value, 2.0) if kind == Event.SELECT else (7.0, value)
-            records.append([tick, at_s, 1.0, rank, 3.0, condition, 4.0, *np.zeros(3 * nu)])
-            records.append([tick, at_s + 1e-4, 1.0, 1.0, 1.0, condition, 0.0, *np.zeros(3 * nu)])
-        return np.array(records).reshape(-1, 7 + 3 * nu)
-
-
-class FakePublisher:
-    def __init__(self) -> None:
-        self.events: list[dict[str, Any]] = []
-
-    def offer(self, topic: str, payload: dict[str, Any]) -> bool:
-        if topic == "events":
-            self.events.append(payload)
-        return True
-
-
-class Counted(threading.Event):
-    """Is set after so many looks."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self._left = looks
-
-    def is_set(self) -> bool:
-        self._left -= 1
-        return self._left < 0
-
-    def wait(self, timeout: float | None = None) -> bool:
-        return False
-
-
-@pytest.fixture
-def ticks(sim) -> Iterator[list[np.ndarray]]:
-    sim.switch("brake", True)
-    rows = []
-    for k in range(4):
-        if k == 2:
-            sim.switch("brake", False)
-        sim.step()
-        rows.append(row_of(sim))
-    yield rows
-
-
-def test_events_are_told_after_the_row_of_their_tick_with_the_choice_they_are_about(sim, describer, ticks):
-    def event(tick: int, kind: Event = Event.SELECT, value: float = 1.5) -> tuple[Any, ...]:
-        return (tick, kind, -1, value, 0.0)
-
-    none = np.zeros((0, len(sim.columns)))
-    loop: Any = FakeLoop(
-        sim._state,
-        [
-            (np.array(ticks[:2]), [event(0)]),
-            (none, [event(1), event(2, Event.RANK, 3.0)]),  # of a row already taken, and of one to come
-            (np.array(ticks[2:]), []),
-            (none, [event(7, Event.TOUCH)]),  # its row was lost: told at the end all the same
-        ],
-    )
-    publisher: Any = FakePublisher()
-    outlet = Outlet(sim.scene, loop, describer, publisher, None, None, None, None, dict, lambda line: None)
-    outlet.run(Counted(3))
-    assert [e["tick"] for e in publisher.events] == [0, 1, 2, 7]
-    assert [e.get("rank") for e in publisher.events] == [2, 2, 3, None]
-    assert [e.get("condition") for e in publisher.events] == [1.5, 1.5, 7.0, None]
-    assert [e.get("condition_before") for e in publisher.events] == [4.0, 4.0, 4.0, None]

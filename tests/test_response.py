@@ -17,7 +17,7 @@ from hapticsim.equations.response import factor_size, is_articulated, response, 
 from hapticsim.equations.spatial import constant_type, sin_cos
 from hapticsim.kernels import embedding, selection
 from hapticsim.kernels import response as kernels
-from hapticsim.kernels.arrays import allocate_workspace
+from hapticsim.kernels.allocate import allocate_workspace
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.tree import WORLD, Body, Joint, Mimic, Model

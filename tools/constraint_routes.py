@@ -15,7 +15,8 @@ from numba import float64, int64
 from hapticsim.equations.catalogue import shapes_of
 from hapticsim.equations.compiled import Equations
 from hapticsim.kernels import embedding, selection
-from hapticsim.kernels.arrays import Workspace, allocate_workspace
+from hapticsim.kernels.allocate import allocate_workspace
+from hapticsim.kernels.arrays import Workspace
 from hapticsim.kernels.embedding import embedded_acceleration
 from hapticsim.kernels.entry import compile_cached
 from hapticsim.kernels.foreign import forward_dynamics_at, kane_at, kinematics_at, response_factor_at

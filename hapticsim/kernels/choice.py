@@ -14,7 +14,7 @@ from hapticsim.kernels.selection import select_speeds
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
 SAFETY, NOT_FINITE = int(Event.SAFETY), int(Event.NOT_FINITE)
-KEPT = 3
+KEPT = 3  # last places of the list of events that others do not take
 
 
 @kernel

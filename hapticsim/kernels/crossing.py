@@ -39,7 +39,8 @@ def note_crossing(out, guard, guess, at, remaining):
 
     A bend is by how much the crossing misses that guess: at = guess + bend guess (remaining - guess).  Of a
     guard that is a parabola in time it hardly depends on where in the tick the crossing is, so that it can be
-    told in advance much better than the crossing itself; where halving gave the guess, it tells the place.
+    told in advance much better than the crossing itself; where halving gave the guess, it tells the place.  A
+    gap needs no forecast: its bend is 0.
     """
     n = out.counts[5]
     if n < out.located.shape[0]:
