@@ -11,7 +11,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 help:
 	@echo "make demo    feel a robot arm over a table (a scripted hand does it where there is no display)"
-	@echo "make test    run the tests; the first time machine code is compiled for half a minute"
+	@echo "make test    run the tests; the first time machine code is compiled for a minute or two"
 	@echo "make check   ruff, mypy and the import rules"
 	@echo "make bench   measure step, loop and dynamics"
 	@echo "make clean   remove .venv and what tools left behind"

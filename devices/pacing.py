@@ -10,7 +10,10 @@ from contextlib import contextmanager
 
 
 class Pacer:
-    """Waits for deadlines on a fixed grid of the monotonic clock; a late tick does not move the next.
+    """Waits for multiples of a period on the monotonic clock; a late tick does not move the next.
+
+    A server on the same computer ticks halfway between them (realtime/clock.py): what is measured here
+    reaches its next tick, and the force is back for the next tick here.
 
     Parameters
     ----------
@@ -21,8 +24,7 @@ class Pacer:
     """
 
     def __init__(self, period_s: float) -> None:
-        self._period_ns = round(period_s * 1e9)
-        self._deadline_ns = time.monotonic_ns()
+        self.set_period(period_s)
         self.ticks = 0
         self.missed = 0
         self.worst_late_s = 0.0
@@ -34,6 +36,7 @@ class Pacer:
     def set_period(self, period_s: float) -> None:
         """Change the distance of the deadlines from the next one on."""
         self._period_ns = round(period_s * 1e9)
+        self._deadline_ns = time.monotonic_ns() // self._period_ns * self._period_ns
 
     def wait(self) -> float:
         """Sleep until the next deadline; returns that deadline [s] on the monotonic clock."""

@@ -48,7 +48,7 @@ class Event(IntEnum):
     TOUCH = 1  # a contact closed; value is the kinetic energy lost [J]
     LEAVE = 2  # a contact's force turned tensile and its row was deleted
     SELECT = 3  # independent speeds were chosen again; value is cond(A_D)
-    OVERFLOW = 4  # more events in one tick than allowed; the rest was captured as resting
+    OVERFLOW = 4  # chatter, or more events than a tick handles: contacts nearly closed were taken as resting
     SAFETY = 5  # the safety state changed; value is the new state
     NOT_FINITE = 6  # the tick was refused; last good state kept
     SWITCH = 7  # a constraint was switched; value is its new Hold

@@ -21,6 +21,12 @@ from hapticsim.wire.messages import Hello
 
 PRIORITY = 70  # below the loop, above everything else
 POLL_S = 0.002
+WAIT_SHARE = (
+    0.6  # of a period, that an answer may wait for the tick that takes the sample; else the next comes
+)
+LONGEST_WAIT_S = 0.001
+SHORTEST_PERIOD_S = 0.0005  # of a loop that is waited for: Python serves one message in about 0.15 ms
+LEAST_DELAY_S = 0.0006  # from a measurement to a force that knows of it, at any rate (measured at 4 kHz)
 MOST_PRESSES = 64  # that wait for somebody to take them; more are old
 
 
@@ -60,6 +66,10 @@ class DeviceSession:
         self._position = self._velocity = (0.0, 0.0, 0.0)
         self._quaternion, self._angular_velocity = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._stamp_ns, self._sender_s, self._present = 0, 0.0, False
+        tick_s = scene.tick_s
+        self._longest_wait_s = (
+            min(WAIT_SHARE * tick_s, LONGEST_WAIT_S) if tick_s >= SHORTEST_PERIOD_S else 0.0
+        )
 
     def disarm(self) -> None:
         """Take the force away; the device has to ask for it again.  From any thread."""
@@ -84,6 +94,7 @@ class DeviceSession:
                     self._angular_velocity,
                 )
             if news.state is not None:
+                self._loop.await_force(self._sender_s, self._longest_wait_s)
                 self._answer()
 
     def _take(self, news: News) -> bool:
@@ -121,10 +132,11 @@ class DeviceSession:
             self._port.send_force(force.tolist(), int(mode), int(fault), self._loop.torque.tolist())
 
     def _meet(self, hello: Hello) -> None:
-        """A device joined: choose the coupler's gains for it, with one tick of added delay."""
+        """A device joined: choose the coupler's gains for it, with the delay of the wire."""
         scene, limits = self._scene, limits_of(hello)
+        delay_s = max(scene.tick_s, LEAST_DELAY_S)
         gains = derive_gains(
-            limits, scene.coupler, scene.mapping, scene.rate_Hz, scene.safety.force_limit_N, scene.tick_s
+            limits, scene.coupler, scene.mapping, scene.rate_Hz, scene.safety.force_limit_N, delay_s
         )
         self._loop.write_gains(
             np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N]),

@@ -17,7 +17,7 @@ import hapticsim as hs
 from hapticsim.assembly import assemble
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.kernels.row import PLACE
-from hapticsim.realtime.clock import learn_early
+from hapticsim.realtime.clock import deadline_after, learn_early
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.realtime.slots import claim_row, drain, publish_row, read_slot, write_slot
 from hapticsim.realtime.stats import BIN_NS, BINS, count_duration, percentiles_us
@@ -152,6 +152,65 @@ def test_a_state_is_adopted_whole_between_two_ticks(loop, assembly):
     assert np.allclose(x[jump + 1 :], other.q[place], atol=1e-6) and np.allclose(
         x[: jump + 1], x[0], atol=1e-6
     )
+
+
+def test_a_state_that_was_not_taken_in_time_is_taken_back(loop, assembly):
+    loop.start()
+    other = assembly.new_state()
+    place = int(np.argmax(other.q == START_HEIGHT_m)) - 2
+    time.sleep(0.05)
+    asked = 0.01 * np.arange(1, 101)
+    taken = []
+    for x in asked:
+        other.q[place] = x
+        if loop.adopt(other, timeout_s=0.0):  # gives up at once; now and then the loop is faster
+            taken.append(x)
+        time.sleep(0.0013)
+    other.q[place] = 2.0
+    assert loop.adopt(other)
+    time.sleep(0.05)
+    x = loop.drain()[:, loop.columns.index(f"q{place}")]
+    seen = x[1:][np.abs(np.diff(x)) > 0.001]
+    assert np.allclose(seen, [*taken, 2.0], atol=1e-6)
+
+
+def test_deadlines_lie_halfway_between_multiples_of_the_period(loop):
+    loop.start()
+    rows = rows_for(loop, 0.1)
+    _, _, _, tick, stamp_s, _ = loop.read_force()
+    rows = np.concatenate([rows, rows_for(loop, 0.02)])
+    (row,) = rows[rows[:, PLACE["tick"]] == tick]
+    deadline_s = stamp_s - 1e-6 * row[PLACE["lateness_us"]]
+    assert deadline_s % TICK_S == pytest.approx(TICK_S / 2, abs=1e-8)
+
+
+@pytest.mark.parametrize("period_ns", [100_000, 333_333, 1_000_000, 10_000_000])
+def test_the_deadline_after_a_time_is_the_next_halfway_between_two_periods(period_ns):
+    for now in range(10**15, 10**15 + 3 * period_ns, period_ns // 7):
+        deadline = deadline_after(now, period_ns)
+        assert 0 < deadline - now <= period_ns and deadline % period_ns == period_ns // 2
+        assert deadline_after(deadline, period_ns) == deadline + period_ns
+
+
+def test_the_force_that_answers_a_sample_is_waited_for(loop):
+    loop.start()
+    time.sleep(0.05)
+    for i in range(50):
+        loop.write_device((0, 0, 0), (0, 0, 0), time.monotonic_ns(), True, 0, 0, 100.0 + i)
+        began = time.monotonic()
+        assert loop.await_force(100.0 + i, 0.1)
+        waited = time.monotonic() - began
+        assert loop.read_force()[5] == 100.0 + i and waited < 0.05
+        time.sleep(0.0007)
+
+
+def test_a_force_that_does_not_come_is_not_waited_for(loop):
+    loop.start()
+    time.sleep(0.05)
+    began = time.monotonic()
+    assert not loop.await_force(7.0, 0.02)
+    assert 0.01 < time.monotonic() - began < 0.1
+    assert not loop.await_force(7.0, 0.0)
 
 
 def test_statistics_can_be_started_anew(loop):

@@ -48,6 +48,19 @@ def store_release(typing_context, array, i, value):
 
 
 @intrinsic
+def swap(typing_context, array, i, expected, value):
+    """Store value in ``array[i]`` if expected is there, all at once; return whether it was."""
+    if not _is_ints(array):
+        return None
+
+    def build(context, builder, signature, args):
+        at = _element(context, builder, signature.args[0], args[0], args[1])
+        return builder.extract_value(builder.cmpxchg(at, args[2], args[3], "acq_rel", "acquire"), 1)
+
+    return types.boolean(array, types.intp, types.int64, types.int64), build
+
+
+@intrinsic
 def fence(typing_context):
     """Nothing moves across, in either direction."""
 

@@ -39,6 +39,18 @@ def sleep_until(deadline_ns, timespec, rest):
 
 
 @njit(nogil=True)
+def deadline_after(now, period_ns):
+    """Return the first deadline after now [ns]: deadlines lie halfway between multiples of the period.
+
+    A kernel has its own regular work (Linux: CONFIG_HZ times a second, since 6.4 at multiples of its period),
+    which stops a thread of any priority for some 20 us.  Deadlines that fall upon it are late every time.
+    The bridges of devices tick at the multiples, so that what they measured is here in time.
+    """
+    half = period_ns // 2
+    return (now - half) // period_ns * period_ns + period_ns + half
+
+
+@njit(nogil=True)
 def learn_early(early_ns, over_ns):
     """Follow the 99.9th percentile of how late this thread wakes: early_ns (3,) now, least and most [ns].
 

@@ -29,6 +29,7 @@ DEVICE = 24
 SENDER = 13
 TURN, TURN_GAINS = 14, 21  # where they begin
 FORCE = 11  # slot: force 3, safety, fault, tick, stamp [s], stamp of the sample it answers, torque 3
+ANSWERED = 7
 
 
 class Exchange(Block):
@@ -37,7 +38,7 @@ class Exchange(Block):
     period_ns: Int
     early_ns: IntVector  # (3,) int: how long before a deadline it wakes, least and most (loop)
     scheduled: Int  # 1: inputs come from the schedule by tick, 0: newest of the device slot
-    control: IntVector  # (4,) int: stop (others), running (loop), adopt request and answer, starved (loop)
+    control: IntVector  # (4,) int: stop (others), running (loop), a state to adopt (both), starved (loop)
     device_count: IntVector  # (1,) int, device slot (wire thread)
     device_slot: Vector  # (DEVICE,)
     force_count: IntVector  # (1,) int, force slot (loop)
@@ -160,7 +161,7 @@ def write_force(state, out, io, tick, now):
     slot[4] = state.safety[1]
     slot[5] = tick
     slot[6] = 1e-9 * now
-    slot[7] = io.sample[SENDER]
+    slot[ANSWERED] = io.sample[SENDER]
     store_release(count, 0, count[0] + 1)
 
 
@@ -186,6 +187,7 @@ def write_row(state, inp, out, io, time_s, tick, late_ns, execution_ns):
 
 @njit(nogil=True)
 def write_events(out, io, tick):
+    """Events of the tick to the ring; what finds no room is counted as dropped."""
     for n in range(min(out.counts[0], out.events.shape[0])):
         i = claim_row(io.event_places, io.event_ring.shape[0])
         if i < 0:
@@ -198,6 +200,7 @@ def write_events(out, io, tick):
 
 @njit(nogil=True)
 def write_choices(out, io, tick):
+    """Choices of speeds of the tick to the ring, before the events that are about them."""
     for n in range(min(out.counts[4], out.choices.shape[0])):
         i = claim_row(io.choice_places, io.choice_ring.shape[0])
         if i < 0:
@@ -210,6 +213,7 @@ def write_choices(out, io, tick):
 
 @njit(nogil=True)
 def schedule_command(io, tick, values):
+    """Put a command (DEVICE,) into the row of its tick; a tick that reads meanwhile keeps what it had."""
     i = tick % io.schedule_tick.size
     store_release(io.schedule_tick, i, -1)
     fence()

@@ -21,8 +21,15 @@ from hapticsim.codes import Event, Fault, Safety
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
 from hapticsim.realtime.ahead import Ahead
-from hapticsim.realtime.atomics import load_acquire, store_release
-from hapticsim.realtime.clock import learn_early, lock_memory, now_ns, request_priority, sleep_until
+from hapticsim.realtime.atomics import load_acquire, store_release, swap
+from hapticsim.realtime.clock import (
+    deadline_after,
+    learn_early,
+    lock_memory,
+    now_ns,
+    request_priority,
+    sleep_until,
+)
 from hapticsim.realtime.exchange import (
     DEVICE,
     EVENT_ROWS,
@@ -43,18 +50,20 @@ from hapticsim.realtime.exchange import (
     write_row,
     write_state,
 )
+from hapticsim.realtime.force_wait import await_force
+from hapticsim.realtime.processors import OwnProcessor
 from hapticsim.realtime.slots import drain, read_slot, write_slot
 from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
+ASKED, TAKING, TAKEN = 1, 2, 3  # how far a state to adopt has come: Exchange.control[2]
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
 def _loop(step, plan, state, inp, out, ws, pending, io):
     """Take ticks until asked to stop (see the module)."""
     take = step_at(step)
-    start = now_ns(io.timespec) + io.period_ns
-    deadline = start
+    deadline = deadline_after(now_ns(io.timespec) + io.period_ns, io.period_ns)
     store_release(io.control, 1, 1)
     while load_acquire(io.control, 0) == 0:
         now = now_ns(io.timespec)
@@ -68,9 +77,9 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
                 learn_early(io.early_ns, now - wake)
         late = now - deadline
 
-        if load_acquire(io.control, 2) == 1:
+        if swap(io.control, 2, ASKED, TAKING):
             adopt(pending, state)
-            store_release(io.control, 2, 2)
+            store_release(io.control, 2, TAKEN)
         sample_input(state, inp, io, now)
         sample_hints(state, inp, io)
         tick = state.tick[0]
@@ -133,6 +142,8 @@ class RealTimeLoop:
         self._choices = np.zeros_like(self._io.choice_ring)
         self._device = np.zeros(DEVICE)
         self._force, self._copy = np.zeros(FORCE), np.zeros(FORCE)
+        self._awaited, self._times = np.zeros((2, FORCE)), np.zeros((2, 2), np.int64)
+        self._own: OwnProcessor | None = None
         self.scheduling = "not started"
         warm_up(self)
 
@@ -146,24 +157,26 @@ class RealTimeLoop:
             self.scheduling = (
                 request_priority(PRIORITY) if realtime_priority else "normal priority (as asked)"
             )
+            self._own = OwnProcessor.claim()
             ready.set()
             self._kernel(
                 self._step, self.assembly.plan, self.state, self._input, self._output, self._workspace,
                 self._pending, self._io,
             )  # fmt: skip
 
+        locked = ""
         if realtime_priority:
-            self.scheduling = lock_memory()
+            locked = f", {lock_memory()}"
             for _, array in self._io.items():
                 if isinstance(array, np.ndarray):
                     array += 0  # every page touched, hence locked, before the clock matters
         gc.collect()
         gc.freeze()
         self._thread = threading.Thread(target=body, name="hapticsim-loop", daemon=True)
-        locked = self.scheduling
         self._thread.start()
         ready.wait(5.0)
-        self.scheduling = f"{self.scheduling}, {locked}" if realtime_priority else self.scheduling
+        own = f", processor {self._own.number} its own" if self._own else ""
+        self.scheduling += locked + own
         if self._ahead:
             self._ahead.start(realtime_priority)
 
@@ -174,6 +187,9 @@ class RealTimeLoop:
             self._thread.join(2.0)
         if self._ahead:
             self._ahead.join(2.0)
+        if self._own:
+            self._own.release()
+            self._own = None
 
     @property
     def running(self) -> bool:
@@ -223,15 +239,15 @@ class RealTimeLoop:
 
     def adopt(self, state: State, timeout_s: float = 0.1) -> bool:
         """Have the loop take over coordinates, speeds and contacts at its next tick; False if not."""
+        control = self._io.control
         self._pending.take(state)
-        _store(self._io.control, 2, 1)
+        _store(control, 2, ASKED)
         end = time.monotonic() + timeout_s
-        while time.monotonic() < end:
-            if _load(self._io.control, 2) == 2:
-                return True
+        while _load(control, 2) != TAKEN:
+            if time.monotonic() > end and _swap(control, 2, ASKED, 0):  # taken back
+                return False
             time.sleep(0.0002)
-        _store(self._io.control, 2, 0)
-        return False
+        return True
 
     # -- out -------------------------------------------------------------------------------------------------
 
@@ -240,6 +256,13 @@ class RealTimeLoop:
         f = self._force
         read_slot(self._io.force_count, self._io.force_slot, self._copy, f)
         return f[:3], Safety(int(f[3])), Fault(int(f[4])), int(f[5]), float(f[6]), float(f[7])
+
+    def await_force(self, sender_s: float, longest_s: float) -> bool:
+        """Wait for the force that answers the device sample with this stamp of its sender [s].
+
+        False at once where no tick is due within longest_s, and later where none answered by then.
+        """
+        return bool(await_force(self._io, sender_s, round(1e9 * longest_s), self._awaited, self._times))
 
     @property
     def torque(self) -> np.ndarray:
@@ -298,13 +321,20 @@ def _store(array, i, value):
     store_release(array, i, value)
 
 
+@njit(nogil=True)
+def _swap(array, i, expected, value):
+    return swap(array, i, expected, value)
+
+
 def warm_up(loop: RealTimeLoop) -> None:
     """Compile every small hand-over function before the clock matters."""
     loop.write_device((0, 0, 0), (0, 0, 0), 0, False, 0, 0, 0.0)
     loop.read_force()
+    loop.await_force(0.0, 0.0)
     loop.read_state()
     loop.schedule(-1, np.zeros(DEVICE))
     loop.drain()
     loop.drain_events()
     loop.drain_choices()
     _store(loop._io.control, 2, _load(loop._io.control, 2))
+    _swap(loop._io.control, 2, ASKED, 0)

@@ -1,0 +1,90 @@
+"""A state is answered with the force that knows it, where the tick is due soon; else at once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import hapticsim as hs
+from hapticsim.assembly import assemble
+from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.session import DeviceSession
+from hapticsim.wire.device_port import News
+from hapticsim.wire.messages import State
+from tests.processes import CONFIGS
+
+PERIOD_NS = 1_000_000
+LATE_NS = 60_000  # a turn that came later than this after its time is not judged
+TURNS = 200
+
+
+class Peer:
+    """A device that speaks at one phase of every period, and notes which state each force knows."""
+
+    def __init__(self, loop: RealTimeLoop, phase_ns: int) -> None:
+        self.loop, self.phase_ns = loop, phase_ns
+        self.device = SimpleNamespace()
+        self.knew: list[float] = []
+        self.waited_s: list[float] = []
+        self.in_time: list[bool] = []
+        self._sent_s = 0.0
+        self._stamp_ns = 0
+
+    def poll(self, timeout_s: float) -> News:
+        due = (time.monotonic_ns() // PERIOD_NS + 1) * PERIOD_NS + self.phase_ns
+        while time.monotonic_ns() < due:
+            time.sleep(0)
+        self._sent_s = time.monotonic()
+        self.in_time.append(time.monotonic_ns() - due < LATE_NS)
+        self._stamp_ns += 1
+        state = State((0, 0, 0), (1, 0, 0, 0), (0, 0, 0), (0, 0, 0), 0, (0, 0, 0), 0, None)
+        state.stamp_ns = self._stamp_ns
+        return News(state=state)
+
+    def send_force(self, *force: object) -> None:
+        self.waited_s.append(time.monotonic() - self._sent_s)
+        self.knew.append(self._stamp_ns - round(1e9 * self.loop.read_force()[5]))
+
+
+def serve(phase_ns: int, rate_Hz: float = 1000.0) -> tuple[np.ndarray, np.ndarray]:
+    """How many states ago the one was that each force knew, and how long the state waited for it."""
+    scene = replace(hs.load(CONFIGS / "puck_and_wall.yaml"), rate_Hz=rate_Hz)
+    loop, stop = RealTimeLoop(assemble(scene)), threading.Event()
+    peer = Peer(loop, phase_ns)
+    session = DeviceSession(scene, loop, peer, print)
+    loop.start()
+    thread = threading.Thread(target=session.run, args=(stop, True))
+    try:
+        thread.start()
+        while len(peer.knew) < TURNS:
+            time.sleep(0.01)
+    finally:
+        stop.set()
+        thread.join()
+        loop.stop()
+    judged = np.array(peer.in_time[1 : TURNS - 1])
+    return np.array(peer.knew[1 : TURNS - 1])[judged], np.array(peer.waited_s[1 : TURNS - 1])[judged]
+
+
+def test_a_state_that_comes_before_its_tick_is_answered_by_that_tick():
+    knew, waited_s = serve(phase_ns=200_000)  # ticks are at 500 us
+    assert np.median(knew) == 0 and np.mean(knew == 0) > 0.9
+    assert 0.0003 < np.median(waited_s) < 0.0006
+
+
+def test_a_state_that_comes_after_the_tick_is_answered_at_once_with_what_there_is():
+    knew, waited_s = serve(phase_ns=600_000)
+    assert np.median(knew) == 1
+    assert np.median(waited_s) < 0.0003
+
+
+@pytest.mark.parametrize("rate_Hz", [100.0, 4000.0])
+def test_a_slow_loop_and_one_faster_than_python_are_not_waited_for(rate_Hz):
+    _, waited_s = serve(phase_ns=0, rate_Hz=rate_Hz)
+    assert np.median(waited_s) < 0.00012  # at 4 kHz the tick and the first look after it are 155 us away
+    assert np.quantile(waited_s, 0.9) < 0.0015
