@@ -11,6 +11,7 @@ import typer
 
 from hapticsim.commands import files, live, upkeep
 from hapticsim.errors import HapticsimError
+from hapticsim.interruption import keep_interrupts, was_lost
 
 REFUSED = 2
 INTERRUPTED = 130
@@ -44,6 +45,7 @@ def _interrupt(*_: object) -> None:
 def main() -> None:
     """Entry point: a refusal is a sentence, Ctrl-C and SIGTERM are an end."""
     signal.signal(signal.SIGTERM, _interrupt)
+    keep_interrupts()
     try:
         status = app(prog_name="hapticsim", standalone_mode=False)
         sys.stdout.flush()
@@ -61,6 +63,10 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except Exception:
+        if not was_lost():
+            raise
+        sys.exit(INTERRUPTED)
     sys.exit(status if isinstance(status, int) else 0)  # typer returns the status of an Exit it caught
 
 

@@ -10,8 +10,6 @@ import sys
 import time
 from collections.abc import Callable
 
-from hapticsim.realtime.processors import allow_all
-
 REFUSED = 2  # exit status of a process that refused in one sentence
 ORDERLY = (0, REFUSED, 130, -signal.SIGINT, -signal.SIGTERM)  # statuses of a process that knew why it ended
 RESTART_AFTER_S = 1.0
@@ -24,12 +22,11 @@ _libc = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 
 
 def _begin() -> None:
-    """Have the kernel send SIGTERM when the parent dies, however it dies; start with nothing of its own."""
+    """Have the kernel send SIGTERM when the parent dies, however it dies; start at ordinary priority."""
     if _libc is not None:
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if hasattr(os, "sched_setscheduler"):  # who needs more than the ordinary asks for it
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    allow_all()
 
 
 class Child:

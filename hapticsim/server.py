@@ -19,7 +19,6 @@ from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.realtime.processors import allow_all
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 from hapticsim.run_words import live_line, report
 from hapticsim.session import DeviceSession
@@ -43,8 +42,7 @@ ANY_FORCE_N = 1000.0  # welcome limit when the scene sets none: the device's own
 # by who speaks more often.
 SLOWEST_DEVICE_HZ = 1000.0
 # How long a Python thread may keep the GIL from the wire thread, which needs it twice per state.  With two
-# busy ones the round trip takes 2.0 ms at p99, and 4.2 ms if this is 0.5 ms.  They wake one another at every
-# switch: were they not kept off the loop's processor, it would be 13 us late at p99 (realtime/processors.py).
+# busy ones the round trip takes 1.7 ms at p99, 2.1 if this is 0.2 ms and 3.1 if it is 0.5 ms.
 SWITCH_INTERVAL_S = 0.0001
 
 
@@ -161,7 +159,6 @@ class Server:
         """Give the calling thread the priority of those that run Python beside the wire thread."""
         if self.realtime:
             request_priority(PYTHON_PRIORITY)
-            allow_all()
 
     @property
     def is_whole(self) -> bool:

@@ -51,7 +51,6 @@ from hapticsim.realtime.exchange import (
     write_state,
 )
 from hapticsim.realtime.force_wait import await_force
-from hapticsim.realtime.processors import OwnProcessor
 from hapticsim.realtime.slots import drain, read_slot, write_slot
 from hapticsim.realtime.stats import count_duration, percentiles_us
 
@@ -143,7 +142,6 @@ class RealTimeLoop:
         self._device = np.zeros(DEVICE)
         self._force, self._copy = np.zeros(FORCE), np.zeros(FORCE)
         self._awaited, self._times = np.zeros((2, FORCE)), np.zeros((2, 2), np.int64)
-        self._own: OwnProcessor | None = None
         self.scheduling = "not started"
         warm_up(self)
 
@@ -157,7 +155,6 @@ class RealTimeLoop:
             self.scheduling = (
                 request_priority(PRIORITY) if realtime_priority else "normal priority (as asked)"
             )
-            self._own = OwnProcessor.claim()
             ready.set()
             self._kernel(
                 self._step, self.assembly.plan, self.state, self._input, self._output, self._workspace,
@@ -175,8 +172,7 @@ class RealTimeLoop:
         self._thread = threading.Thread(target=body, name="hapticsim-loop", daemon=True)
         self._thread.start()
         ready.wait(5.0)
-        own = f", processor {self._own.number} its own" if self._own else ""
-        self.scheduling += locked + own
+        self.scheduling += locked
         if self._ahead:
             self._ahead.start(realtime_priority)
 
@@ -187,9 +183,6 @@ class RealTimeLoop:
             self._thread.join(2.0)
         if self._ahead:
             self._ahead.join(2.0)
-        if self._own:
-            self._own.release()
-            self._own = None
 
     @property
     def running(self) -> bool:
