@@ -20,7 +20,9 @@ demo: $(VENV)/.ready-window
 	@$(BIN)/hapticsim run $(CONFIG) --device auto
 
 test: $(VENV)/.ready-test
-	@$(BIN)/python -m pytest
+	@status=0; echo "tests against the clock, one at a time:"; \
+	$(BIN)/python -m pytest -m clock || status=1; echo "all others, side by side:"; \
+	$(BIN)/python -m pytest -m "not clock" -n auto --maxprocesses 8 --dist loadfile || status=1; exit $$status
 
 check: $(VENV)/.ready-test
 	@$(BIN)/ruff check

@@ -192,6 +192,7 @@ def test_only_a_sum_of_powers_of_two_for_speeds_that_exist_is_a_choice(
     assert list(pivots[:count]) == speeds
 
 
+@pytest.mark.clock
 def test_the_loop_is_told_by_a_thread_of_its_own_and_its_rows_replay() -> None:
     scene = landing()
     simulation = hs.Simulation(scene)

@@ -65,6 +65,7 @@ def test_the_shopping_cart_is_turned_at_its_grip():
     assert sim.state.hand_torque[2] < -0.05 and not np.any(sim.state.hand_torque[:2])
 
 
+@pytest.mark.clock
 def test_the_loop_carries_orientation_in_and_torque_out():
     loop = RealTimeLoop(assemble(scene()))
     loop.write_gains(np.array([100.0, 1.0, 5.0]), (0.3, 0.002, 0.2))

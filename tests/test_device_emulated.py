@@ -253,6 +253,7 @@ def test_a_read_at_the_same_instant_repeats_the_sample_and_only_takes_new_button
     assert again.buttons == 1
 
 
+@pytest.mark.clock
 def test_after_a_long_silence_the_device_skips_instead_of_working_it_off():
     device = EmulatedDevice(CLEAN, Hand())
     device.read(0.0, ORIGIN)
@@ -263,6 +264,7 @@ def test_after_a_long_silence_the_device_skips_instead_of_working_it_off():
     assert MAX_CATCH_UP_STEPS * STEP_S < 1.0
 
 
+@pytest.mark.clock
 def test_a_read_costs_less_than_25_us():
     device = EmulatedDevice(replace(CLEAN, coulomb_friction_N=0.1), Hand())
     rounds = []

@@ -230,6 +230,7 @@ def test_the_picture_follows_the_size_of_the_window(window: Window, server: Publ
     assert (window.camera.width_px, window.camera.height_px) == (900 - 290, 500)
 
 
+@pytest.mark.clock
 def test_any_view_can_be_drawn_and_none_takes_long(window: Window, server: Publisher):
     show(window, server, usual() | {"predicted": display_fake.predicted(TOUCHING_S)})
     rng = np.random.default_rng(6)

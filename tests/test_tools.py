@@ -68,6 +68,7 @@ def test_bench_step_times_equal_scenes_and_a_server_that_ticks() -> None:
     assert found["targets"]["peak memory of a server [MB]"]["met"]
 
 
+@pytest.mark.clock
 def test_bench_loop_sees_ticks_of_every_loop() -> None:
     found = numbers_of("bench_loop.py", "--seconds", "1", "--rounds", "1", str(WAM))
     assert {run["rate_Hz"] for run in found["runs"].values()} == {1000.0, 4000.0}
@@ -79,6 +80,7 @@ def test_bench_loop_sees_ticks_of_every_loop() -> None:
     assert "lateness_us" in found["cyclictest"] or "skipped" in found["cyclictest"]
 
 
+@pytest.mark.clock
 @pytest.mark.parametrize("role", ["device", "stranger"])
 def test_a_server_counts_every_damaged_message_keeps_its_memory_and_complains_of_nothing(role: str) -> None:
     done = run_tool("fuzz_server.py", "--count", "10000", "--as", role)
