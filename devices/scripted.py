@@ -10,8 +10,8 @@ Options besides those of ``devices.held``:
     scale       positions of the script times this number
 
 Without waypoints: a visit of 15 s to a table some 20 to 60 mm below the start, scaled to small workspaces and
-to slow hands.  Without turns, and with ``turning``: half a radian to the left and to the right before the
-table is reached, and one more turn on it.
+to slow hands, with a press of engage every half second.  Without turns, and with ``turning``: half a radian
+to the left and to the right before the table is reached, and one more turn on it.
 """
 
 from __future__ import annotations

@@ -21,9 +21,7 @@ from hapticsim.wire.messages import Hello
 
 PRIORITY = 70  # below the loop, above everything else
 POLL_S = 0.002
-WAIT_SHARE = (
-    0.6  # of a period, that an answer may wait for the tick that takes the sample; else the next comes
-)
+WAIT_SHARE = 0.6  # of a period: how long an answer waits for the tick that takes its sample
 LONGEST_WAIT_S = 0.001
 SHORTEST_PERIOD_S = 0.0005  # of a loop that is waited for: Python serves one message in about 0.15 ms
 LEAST_DELAY_S = 0.0006  # from a measurement to a force that knows of it, at any rate (measured at 4 kHz)
@@ -67,9 +65,8 @@ class DeviceSession:
         self._quaternion, self._angular_velocity = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._stamp_ns, self._sender_s, self._present = 0, 0.0, False
         tick_s = scene.tick_s
-        self._longest_wait_s = (
-            min(WAIT_SHARE * tick_s, LONGEST_WAIT_S) if tick_s >= SHORTEST_PERIOD_S else 0.0
-        )
+        has_time = tick_s >= SHORTEST_PERIOD_S
+        self._longest_wait_s = min(WAIT_SHARE * tick_s, LONGEST_WAIT_S) if has_time else 0.0
 
     def disarm(self) -> None:
         """Take the force away; the device has to ask for it again.  From any thread."""

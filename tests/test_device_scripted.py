@@ -107,6 +107,17 @@ def test_presses_name_the_buttons_of_the_wire():
     assert [device.read(t).buttons for t in (0.0, 0.1, 0.2, 0.3)] == [FIRST, Button.FOURTH, 128, 0]
 
 
+def test_the_default_visit_presses_engage_every_half_second_and_a_script_of_ones_own_does_not():
+    def pressed(device):
+        down = [device.read(0.01 * n).buttons == ENGAGE for n in range(1700)]
+        return [0.01 * n for n in range(1, len(down)) if down[n] and not down[n - 1]]
+
+    times = pressed(Scripted())
+    assert times[0] == pytest.approx(0.3, abs=0.011)
+    assert len(times) == 34 and all(0.4 < b - a < 0.6 for a, b in itertools.pairwise(times))
+    assert pressed(Scripted({"waypoints": [waypoint(0, 0, 0, 0), waypoint(1, 0, 0, 0)]})) == []
+
+
 def bend(time_s, angle_rad):
     return {"time_s": time_s, "angle_rad": angle_rad}
 
