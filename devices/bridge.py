@@ -132,7 +132,7 @@ class Bridge:
         end_s = math.inf if duration_s is None else last_s + duration_s
         while last_s < end_s and not self.stop.is_set():
             now_s = pacer.wait()
-            self._tick(now_s, now_s - last_s)
+            self._tick(now_s, max(now_s - last_s, 0.0))  # the first deadline may be older than last_s
             last_s = now_s
             self.report.ticks, self.report.missed = pacer.ticks, pacer.missed
             self.report.worst_late_s = pacer.worst_late_s

@@ -34,7 +34,7 @@ class Pacer:
         return self._period_ns * 1e-9
 
     def set_period(self, period_s: float) -> None:
-        """Change the distance of the deadlines from the next one on."""
+        """Put the deadlines on multiples of another period, from the next one on."""
         self._period_ns = round(period_s * 1e9)
         self._deadline_ns = time.monotonic_ns() // self._period_ns * self._period_ns
 

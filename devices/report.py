@@ -13,7 +13,7 @@ class BridgeReport:
     ticks: int = 0
     missed: int = 0  # deadlines that passed unserved
     worst_late_s: float = 0.0  # latest wake-up after its deadline
-    round_trip_p50_us: float = math.nan  # position measured to force in hand, of the newest 2000
+    round_trip_p50_us: float = math.nan  # state sent to its answer in hand, of the newest 2000
     round_trip_p99_us: float = math.nan
     largest_force_N: float = 0.0  # let through to the driver
     silences: int = 0  # times the server stopped talking

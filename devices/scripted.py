@@ -57,7 +57,7 @@ TABLE_VISIT = (
 TABLE_SPEED_M_PER_S = PEAK_OVER_MEAN_SPEED * max(
     math.dist(a.position_m, b.position_m) / (b.time_s - a.time_s) for a, b in itertools.pairwise(TABLE_VISIT)
 )
-# Pressing again asks for nothing while there is force, and gives it back where a silence took it away.
+# Pressing again asks for nothing while there is force, and gives it back after whatever took it away.
 TABLE_PRESSES = tuple(Press(0.3 + 0.5 * n, ENGAGE) for n in range(30))
 
 TURNING_VISIT = (

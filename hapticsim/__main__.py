@@ -11,7 +11,7 @@ import typer
 
 from hapticsim.commands import files, live, upkeep
 from hapticsim.errors import HapticsimError
-from hapticsim.interruption import keep_interrupts, was_lost
+from hapticsim.interruption import keep_interrupts, let_go, was_lost
 
 REFUSED = 2
 INTERRUPTED = 130
@@ -67,6 +67,8 @@ def main() -> None:
         if not was_lost():
             raise
         sys.exit(INTERRUPTED)
+    finally:
+        let_go()
     sys.exit(status if isinstance(status, int) else 0)  # typer returns the status of an Exit it caught
 
 

@@ -11,18 +11,29 @@ import signal
 import sys
 from types import FrameType
 
-AGAIN_S = 0.001  # after a loss; by then the call back has returned, or loses it once more
+AGAIN_S = 0.001  # after a loss: whatever it is, a call back that has not returned loses it once more
 
 _lost = False
 
 
 def keep_interrupts() -> None:
-    """Raise KeyboardInterrupt again, a moment later, where one was lost in a call back from C."""
-    sys.unraisablehook = _keep
+    """Raise KeyboardInterrupt again, a moment later, where one was lost in a call back from C.
+
+    Where there is no timer (Windows) nothing changes.
+    """
+    if hasattr(signal, "setitimer"):
+        sys.unraisablehook = _keep
+
+
+def let_go() -> None:
+    """Undo `keep_interrupts`; a signal that is still to come is dropped."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        sys.unraisablehook = sys.__unraisablehook__
 
 
 def was_lost() -> bool:
-    """Whether an interrupt was lost: what failed since then failed because of it."""
+    """Whether an interrupt was lost and has not come again yet: what fails meanwhile fails because of it."""
     return _lost
 
 
@@ -32,10 +43,11 @@ def _keep(unraisable: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(unraisable)
         return
     _lost = True
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, _raise)
-        signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
+    signal.signal(signal.SIGALRM, _raise)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_S)
 
 
 def _raise(_number: int, _frame: FrameType | None) -> None:
+    global _lost
+    _lost = False
     raise KeyboardInterrupt

@@ -21,7 +21,7 @@ from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 from hapticsim.run_words import live_line, report
-from hapticsim.session import DeviceSession
+from hapticsim.session import DeviceSession, device_rate_Hz
 from hapticsim.start import assemble_start
 from hapticsim.switchboard import Switchboard
 from hapticsim.teleop.look_ahead import LookAhead
@@ -38,11 +38,8 @@ IO_PRIORITY = 72  # SCHED_FIFO: above the wire thread, which waits for what thes
 # 12 s, round trip p99 11.5 ms; with this and IO_PRIORITY none, and 2.2 ms.
 PYTHON_PRIORITY = 20
 ANY_FORCE_N = 1000.0  # welcome limit when the scene sets none: the device's own clamp holds
-# A device talks at this rate even to a slower loop: silence of 10 ms can be told from a period of 10 ms only
-# by who speaks more often.
-SLOWEST_DEVICE_HZ = 1000.0
 # How long a Python thread may keep the GIL from the wire thread, which needs it twice per state.  With two
-# busy ones the round trip takes 1.7 ms at p99, 2.1 if this is 0.2 ms and 3.1 if it is 0.5 ms.
+# busy ones the round trip takes 1.7 to 1.9 ms at p99, 2.1 if this is 0.2 ms and 3.1 if it is 0.5 ms.
 SWITCH_INTERVAL_S = 0.0001
 
 
@@ -223,5 +220,4 @@ def terms_of(scene: Scene) -> Terms:
     """What a device is welcomed with."""
     safety = scene.safety
     limit = ANY_FORCE_N if safety.force_limit_N is None else safety.force_limit_N
-    rate_Hz = max(scene.rate_Hz, SLOWEST_DEVICE_HZ)
-    return Terms(rate_Hz, safety.timeout_s, limit, safety.slew_limit_N_per_s)
+    return Terms(device_rate_Hz(scene), safety.timeout_s, limit, safety.slew_limit_N_per_s)

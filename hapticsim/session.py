@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -21,11 +22,31 @@ from hapticsim.wire.messages import Hello
 
 PRIORITY = 70  # below the loop, above everything else
 POLL_S = 0.002
-WAIT_SHARE = 0.6  # of a period: how long an answer waits for the tick that takes its sample
-LONGEST_WAIT_S = 0.001
-SHORTEST_PERIOD_S = 0.0005  # of a loop that is waited for: Python serves one message in about 0.15 ms
-LEAST_DELAY_S = 0.0006  # from a measurement to a force that knows of it, at any rate (measured at 4 kHz)
+# A device talks at this rate even to a slower loop: silence of 10 ms can be told from a period of 10 ms only
+# by who speaks more often.
+SLOWEST_DEVICE_HZ = 1000.0
+# An answer waits for the tick that takes its sample, if that is due within DUE_SHARE of the device's period
+# (half of it where both are in step), until WAIT_SHARE of it: Python serves one message in about 0.15 ms, and
+# must be back for the next.  To a faster loop it answers at once.
+DUE_SHARE, WAIT_SHARE = 0.6, 0.85
+FASTEST_AWAITED_HZ = 2000.0
+LEAST_DELAY_S = 0.0006  # from a measurement to a force that knows of it (0.55 ms measured at 4 kHz)
 MOST_PRESSES = 64  # that wait for somebody to take them; more are old
+
+
+def device_rate_Hz(scene: Scene) -> float:
+    """How often a device is asked to talk [Hz]."""
+    return max(scene.rate_Hz, SLOWEST_DEVICE_HZ)
+
+
+def wire_delay_s(scene: Scene) -> float:
+    """From a measurement to the force that knows of it [s], for a bridge on this computer.
+
+    A tick where both are in step and the answer waits for it, two elsewhere.
+    """
+    ticks = device_rate_Hz(scene) * scene.tick_s  # of the device, in one of the loop
+    in_step = scene.rate_Hz <= FASTEST_AWAITED_HZ and math.isclose(ticks, round(ticks), rel_tol=1e-9)
+    return max(scene.tick_s if in_step else 2.0 * scene.tick_s, LEAST_DELAY_S)
 
 
 def limits_of(hello: Hello) -> DeviceLimits:
@@ -64,9 +85,8 @@ class DeviceSession:
         self._position = self._velocity = (0.0, 0.0, 0.0)
         self._quaternion, self._angular_velocity = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._stamp_ns, self._sender_s, self._present = 0, 0.0, False
-        tick_s = scene.tick_s
-        has_time = tick_s >= SHORTEST_PERIOD_S
-        self._longest_wait_s = min(WAIT_SHARE * tick_s, LONGEST_WAIT_S) if has_time else 0.0
+        period_s = 1.0 / device_rate_Hz(scene) if scene.rate_Hz <= FASTEST_AWAITED_HZ else 0.0
+        self._due_s, self._longest_wait_s = DUE_SHARE * period_s, WAIT_SHARE * period_s
 
     def disarm(self) -> None:
         """Take the force away; the device has to ask for it again.  From any thread."""
@@ -91,7 +111,7 @@ class DeviceSession:
                     self._angular_velocity,
                 )
             if news.state is not None:
-                self._loop.await_force(self._sender_s, self._longest_wait_s)
+                self._loop.await_force(self._sender_s, self._due_s, self._longest_wait_s)
                 self._answer()
 
     def _take(self, news: News) -> bool:
@@ -131,9 +151,13 @@ class DeviceSession:
     def _meet(self, hello: Hello) -> None:
         """A device joined: choose the coupler's gains for it, with the delay of the wire."""
         scene, limits = self._scene, limits_of(hello)
-        delay_s = max(scene.tick_s, LEAST_DELAY_S)
         gains = derive_gains(
-            limits, scene.coupler, scene.mapping, scene.rate_Hz, scene.safety.force_limit_N, delay_s
+            limits,
+            scene.coupler,
+            scene.mapping,
+            scene.rate_Hz,
+            scene.safety.force_limit_N,
+            wire_delay_s(scene),
         )
         self._loop.write_gains(
             np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N]),

@@ -14,6 +14,7 @@ from numba import njit, types
 
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
 SECOND = 1_000_000_000  # [ns]
+DEVICE_PERIOD_NS = 1_000_000  # bridges tick once in it, or more often
 LATE_NS = 4_000  # by which the loop wakes earlier after it woke too late
 MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4
 
@@ -40,14 +41,14 @@ def sleep_until(deadline_ns, timespec, rest):
 
 @njit(nogil=True)
 def deadline_after(now, period_ns):
-    """Return the first deadline after now [ns]: deadlines lie halfway between multiples of the period.
+    """Return the first deadline after now [ns]: half a period, at most 0.5 ms, after multiples of the period.
 
     A kernel has its own regular work (Linux: CONFIG_HZ times a second, since 6.4 at multiples of its period),
     which stops a thread of any priority for some 20 us.  Deadlines that fall upon it are late every time.
-    The bridges of devices tick at the multiples, so that what they measured is here in time.
+    Bridges of devices, at 1 kHz or faster, tick at multiples of theirs: what they measured is here in time.
     """
-    half = period_ns // 2
-    return (now - half) // period_ns * period_ns + period_ns + half
+    after = min(period_ns, DEVICE_PERIOD_NS) // 2
+    return (now - after) // period_ns * period_ns + period_ns + after
 
 
 @njit(nogil=True)

@@ -12,22 +12,23 @@ from hapticsim.realtime.clock import deadline_after, now_ns, sleep_until
 from hapticsim.realtime.exchange import ANSWERED
 from hapticsim.realtime.slots import read_slot
 
-LOOK_NS = 30_000  # after a deadline until the first look, and between two
+LOOK_NS = 30_000  # after a deadline until the first look, and between two: most ticks are done by then
 
 
 @njit(nogil=True)
-def await_force(io, sender_s, longest_ns, force, times):
+def await_force(io, sender_s, due_ns, longest_ns, force, times):
     """Sleep until the force slot answers the sample with this stamp of its sender; return whether it does.
 
     io          Exchange of the loop.
-    longest_ns  within which it should; a tick that is due later is not waited for.
+    due_ns      within which the next tick must be due: a later one is not waited for.
+    longest_ns  after which the wait ends, whatever the tick does.
     force       (2, FORCE) scratch, times (2, 2) int64 scratch.
     """
     timespec, rest = times[0], times[1]
     now = now_ns(timespec)
-    last = now + longest_ns
-    wake = deadline_after(now, io.period_ns) + LOOK_NS
-    while wake <= last:
+    last, deadline = now + longest_ns, deadline_after(now, io.period_ns)
+    wake = deadline + LOOK_NS
+    while deadline - now <= due_ns and wake <= last:
         sleep_until(wake, timespec, rest)
         read_slot(io.force_count, io.force_slot, force[0], force[1])
         if force[1, ANSWERED] == sender_s:

@@ -250,12 +250,13 @@ class RealTimeLoop:
         read_slot(self._io.force_count, self._io.force_slot, self._copy, f)
         return f[:3], Safety(int(f[3])), Fault(int(f[4])), int(f[5]), float(f[6]), float(f[7])
 
-    def await_force(self, sender_s: float, longest_s: float) -> bool:
+    def await_force(self, sender_s: float, due_s: float, longest_s: float) -> bool:
         """Wait for the force that answers the device sample with this stamp of its sender [s].
 
-        False at once where no tick is due within longest_s, and later where none answered by then.
+        False at once where no tick is due within due_s, and after longest_s where none answered by then.
         """
-        return bool(await_force(self._io, sender_s, round(1e9 * longest_s), self._awaited, self._times))
+        due_ns, longest_ns = round(1e9 * due_s), round(1e9 * longest_s)
+        return bool(await_force(self._io, sender_s, due_ns, longest_ns, self._awaited, self._times))
 
     @property
     def torque(self) -> np.ndarray:
@@ -323,7 +324,7 @@ def warm_up(loop: RealTimeLoop) -> None:
     """Compile every small hand-over function before the clock matters."""
     loop.write_device((0, 0, 0), (0, 0, 0), 0, False, 0, 0, 0.0)
     loop.read_force()
-    loop.await_force(0.0, 0.0)
+    loop.await_force(0.0, 0.0, 0.0)
     loop.read_state()
     loop.schedule(-1, np.zeros(DEVICE))
     loop.drain()

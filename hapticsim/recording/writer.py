@@ -176,7 +176,7 @@ class RecordingWriter:
 
 
 def check_can_record(path: Path) -> None:
-    """Refuse now what `RecordingWriter` would refuse later, after its caller has compiled for half a minute.
+    """Refuse now what `RecordingWriter` would refuse later, after its caller has compiled for a minute.
 
     Raises
     ------

@@ -1,8 +1,7 @@
 """Round-trip time from echoes, without comparing two clocks.
 
 Each message echoes the newest stamp its sender had received; the receiver subtracts that stamp, which is its
-own, from its own clock.  The time the peer held the stamp until its next message is included: on the device's
-end this is the whole delay from measuring a position to having a force that knows of it.
+own, from its own clock.  The time the peer held the stamp until its next message is included.
 """
 
 from __future__ import annotations
