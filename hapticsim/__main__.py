@@ -63,7 +63,7 @@ def main() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except Exception:
+    except Exception:  # numba's RuntimeError, say: the code was not handed over because a signal came
         if not was_lost():
             raise
         sys.exit(INTERRUPTED)

@@ -13,7 +13,7 @@ from tests.processes import Place
 
 # Files of tests against the real clock, besides tests with the mark ``clock``.  They run one at a time.  A
 # shared machine that stands still for 10 ms makes the server take the force away, rightly; such a test is run
-# again, and only what fails four times is a defect.  The summary counts what was run again.
+# again, and only what fails three times is a defect.  The summary counts what was run again.
 REAL_TIME = (
     "test_bridge",
     "test_force_wait",
@@ -23,7 +23,7 @@ REAL_TIME = (
     "test_wire_ports",
     "test_wire_publish",
 )
-RUN_AGAIN, REST_S = 3, 2
+RUN_AGAIN, REST_S = 2, 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

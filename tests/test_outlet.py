@@ -23,11 +23,6 @@ def sim() -> Simulation:
     return Simulation(loads(FOUR_BAR))
 
 
-@pytest.fixture
-def describer(sim: Simulation) -> Describer:
-    return Describer(sim.assembly)
-
-
 class FakeLoop:
     """Batches of rows and events, as a loop hands them out: an event may come after its row."""
 
@@ -90,7 +85,9 @@ def ticks(sim) -> Iterator[list[np.ndarray]]:
     yield rows
 
 
-def test_events_are_told_after_the_row_of_their_tick_with_the_choice_they_are_about(sim, describer, ticks):
+def test_events_are_told_after_the_row_of_their_tick_with_the_choice_they_are_about(sim, ticks):
+    describer = Describer(sim.assembly)
+
     def event(tick: int, kind: Event = Event.SELECT, value: float = 1.5) -> tuple[Any, ...]:
         return (tick, kind, -1, value, 0.0)
 

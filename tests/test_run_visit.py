@@ -37,7 +37,7 @@ def started(place: Place, *arguments: object) -> Program:
 
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory):
-    """A run of six seconds that pushes on the table and has ended: the first of four with force at its end.
+    """A run of six seconds that pushes on the table and has ended: the first of three with force at its end.
 
     Tests are run again where the machine stood still; what several of them share is made again here.
     """

@@ -25,11 +25,6 @@ def sim() -> Simulation:
     return Simulation(loads(FOUR_BAR))
 
 
-@pytest.fixture
-def describer(sim: Simulation) -> Describer:
-    return Describer(sim.assembly)
-
-
 class FakePort:
     """Hands out requests, and keeps the answers by their number."""
 
@@ -74,8 +69,8 @@ class Board:
 
 
 @pytest.fixture
-def board(sim, describer) -> Board:
-    return Board(sim, describer)
+def board(sim) -> Board:
+    return Board(sim, Describer(sim.assembly))
 
 
 def test_a_switch_is_answered_when_a_tick_took_it_and_not_before(board):
