@@ -100,9 +100,8 @@ def test_displace_moves_by_the_speeds_and_keeps_quaternions_at_unit_length():
     q, u, _ = some_state(equations.model, 24)
     moved = np.empty(7)
     equations.kernels.displace(q, 1e-3 * u, moved)
-    assert math.hypot(*moved[3:]) == pytest.approx(
-        1.0, abs=2e-16
-    )  # rounds once; a norm by BLAS does as it likes
+    length = math.hypot(*moved[3:])  # rounds once; a norm by BLAS does as it likes
+    assert length == pytest.approx(1.0, abs=2e-16)
     R = equations.body_pose("box", q).rotation
     np.testing.assert_allclose(moved[:3] - q[:3], R @ (1e-3 * u[3:]), rtol=0, atol=1e-15)
     turned = R.T @ equations.body_pose("box", moved).rotation
