@@ -35,6 +35,7 @@ MODE_COLORS = {
     Safety.ARMING: (240, 200, 90),
     Safety.ARMED: (110, 220, 140),
     Safety.FAULT: (255, 100, 90),
+    Safety.INTERRUPTED: (240, 160, 70),
 }
 
 

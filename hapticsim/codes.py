@@ -18,6 +18,7 @@ class Safety(IntEnum):
     ARMING = 1  # force ramps from zero
     ARMED = 2  # full coupling
     FAULT = 3  # no force; latched until an explicit arm request
+    INTERRUPTED = 4  # no force after a short silence; ramps again by itself if the peer is back in time
 
 
 class Hold(IntEnum):
@@ -36,10 +37,17 @@ class Fault(IntFlag):
     DEVICE_SILENT = 1  # no fresh device sample within the time allowed
     NOT_FINITE = 2  # the state or a force became NaN or infinite; last good state kept
     DEVICE_SPEED = 4  # the device moved faster than its limit
-    STOPPED = 8  # the device asked for zero force
+    STOPPED = 8  # the device reports an emergency stop, or that it is not ready
     STRETCH = 16  # the coupler was stretched beyond reach when arming was asked for
     INCONSISTENT = 32  # constraints contradict one another; last good state kept
     TWIST = 64  # the coupler was twisted beyond reach while it turned the hand
+    STALLED = 128  # the loop stood still for longer than a device may be left without a word
+    JUMP = 256  # the device's position moved further than its speed allows
+    OSCILLATION = 512  # the coupled device swung by itself
+    ENERGY = 1024  # a tick would have gained more energy than was put in; last good state kept
+    LINK = 2048  # the remote site was not heard for longer than its link allows
+    OVERLOAD = 4096  # more power, speed or continuous force than allowed
+    SUSPENDED = 8192  # the computer was suspended
 
 
 class Event(IntEnum):
@@ -57,3 +65,5 @@ class Event(IntEnum):
     CONFLICT = 10  # a constraint contradicts others; value is its share of the contradiction, 0 to 1
     TWICE = 11  # a constraint was switched more than once within a tick; the last wish counted
     IMPULSE = 12  # constraints, or a contact that parted at once, took energy; value is what was lost [J]
+    ENERGY = 13  # the tick was refused: it would have gained this energy [J]; last good state kept
+    ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out

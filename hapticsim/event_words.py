@@ -19,10 +19,17 @@ FAULT_WORDS = {
     Fault.DEVICE_SILENT: "the device fell silent",
     Fault.NOT_FINITE: "the simulation became NaN or infinite",
     Fault.DEVICE_SPEED: "the device moved faster than allowed",
-    Fault.STOPPED: "the device asked for zero force",
+    Fault.STOPPED: "the device reports an emergency stop, or that it is not ready",
     Fault.STRETCH: "the coupler would start stretched: move the device to the handle",
     Fault.TWIST: "the coupler was twisted too far: turn the device back towards the handle",
     Fault.INCONSISTENT: "constraints contradict one another: one was refused, or let go",
+    Fault.STALLED: "the loop stood still",
+    Fault.JUMP: "the device's position jumped",
+    Fault.OSCILLATION: "the coupled device swung by itself: hold it, or lower the coupler's stiffness",
+    Fault.ENERGY: "a tick would have gained energy",
+    Fault.LINK: "the remote site was not heard",
+    Fault.OVERLOAD: "more power, speed or continuous force than allowed",
+    Fault.SUSPENDED: "the computer was suspended",
 }
 
 
@@ -71,5 +78,9 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.IMPULSE:
             what = f"{subject} touched and parted at once" if subject else "constraints imposed by an impulse"
             return f"{what}, {value * 1e3:.3g} mJ lost"
+        case Event.ENERGY:
+            return f"the tick was refused, it would have gained {value:.3g} J: state taken back, force off"
+        case Event.ROWS_FULL:
+            return f"{subject} was left out with {int(value) - 1} more: all rows are taken"
         case _:
             return "the tick was not finite: state taken back, force off"

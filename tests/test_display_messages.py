@@ -85,7 +85,7 @@ def test_every_fault_has_words():
     for fault in Fault:
         assert fault_words(fault) if fault else fault_words(fault) == ""
     assert fault_words(Fault.DEVICE_SPEED | Fault.STOPPED) == (
-        "the device moved too fast, the device asked for zero force"
+        "the device moved too fast, emergency stop, or device not ready"
     )
 
 

@@ -11,10 +11,17 @@ _FAULTS = {
     Fault.DEVICE_SILENT: "the device went silent",
     Fault.NOT_FINITE: "the simulation was not finite",
     Fault.DEVICE_SPEED: "the device moved too fast",
-    Fault.STOPPED: "the device asked for zero force",
+    Fault.STOPPED: "emergency stop, or device not ready",
     Fault.STRETCH: "the hand was too far from the handle",
     Fault.TWIST: "the hand was twisted too far from the handle",
     Fault.INCONSISTENT: "constraints contradict one another",
+    Fault.STALLED: "the loop stood still",
+    Fault.JUMP: "the device's position jumped",
+    Fault.OSCILLATION: "the device swung by itself",
+    Fault.ENERGY: "a tick would have gained energy",
+    Fault.LINK: "the remote site was not heard",
+    Fault.OVERLOAD: "too much power, speed or continuous force",
+    Fault.SUSPENDED: "the computer was suspended",
 }
 
 
@@ -38,6 +45,8 @@ def safety_words(mode: Safety, fault: Fault, connected: bool, steers: bool) -> t
     if mode == Safety.ARMED:
         let_go = "Right click or Esc lets go." if steers else "Disengage at the device."
         return "ENGAGED", f"Full force. {let_go}", GREEN
+    if mode == Safety.INTERRUPTED:
+        return "INTERRUPTED", "No force: nothing was heard for a moment. It comes back by itself.", ORANGE
     why = fault_words(fault) or "unknown reason"
     advice = f"No force: {why}. "
     if Fault.STRETCH in fault and steers:
