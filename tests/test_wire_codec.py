@@ -74,9 +74,16 @@ messages = st.one_of(
         st.none() | within(10),
         **envelope,
     ),
-    st.builds(Force, within(1000), within(100), st.integers(0, 3), uint32, **envelope),
+    st.builds(Force, within(1000), within(100), st.integers(0, 4), uint32, **envelope),
     st.builds(
-        Welcome, st.floats(1, 1e5), st.floats(1e-3, 10), st.floats(0, 1000), st.floats(0, 1e7), **envelope
+        Welcome,
+        st.floats(1, 1e5),
+        st.floats(1e-3, 10),
+        st.floats(0, 1000),
+        st.floats(0, 1e7),
+        torque_limit_Nm=st.floats(0, 100),
+        resume_within_s=st.floats(0, 1),
+        **envelope,
     ),
     st.builds(Arm, **envelope),
     st.builds(Disarm, **envelope),
@@ -204,7 +211,7 @@ NAN = float("nan")
         (Reason.VALUE, state_with(t=2**63)),
         (Reason.VALUE, encode(Bye("\x1b[2J"))),
         (Reason.VALUE, encode(Bye(""))),
-        (Reason.VALUE, encode(Force((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 4, 0))),
+        (Reason.VALUE, encode(Force((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), 5, 0))),
     ],
 )
 def test_each_defect_is_refused_for_its_reason(reason, data):
@@ -225,6 +232,15 @@ def test_integers_are_taken_where_floats_are_meant():
 
 def test_keys_of_a_later_minor_version_are_ignored():
     assert decode(state_with(grip=0.5, extra=[1, 2])) == STATE
+
+
+def test_a_welcome_of_an_older_server_says_no_torque_limit_and_no_ride_through():
+    content = msgpack.unpackb(
+        encode(Welcome(1000.0, 0.01, 8.0, 2000.0, torque_limit_Nm=1.0, resume_within_s=0.1))
+    )
+    del content["torque_limit_Nm"], content["resume_within_s"]
+    taken = decode(msgpack.packb(content))
+    assert isinstance(taken, Welcome) and (taken.torque_limit_Nm, taken.resume_within_s) == (0.0, 0.0)
 
 
 def test_floats_of_four_bytes_are_taken():

@@ -40,6 +40,7 @@ VELOCITY_LIMIT_m_per_s = 100.0
 ANGULAR_VELOCITY_LIMIT_rad_per_s = 1000.0
 FORCE_LIMIT_N = 1000.0
 TORQUE_LIMIT_Nm = 100.0
+MAX_RESUME_s = 1.0  # a silence longer than this is never ridden through
 
 
 class Button(IntFlag):
@@ -159,6 +160,9 @@ class Welcome(Message):
     force_limit_N: Annotated[float, Key("force_limit_N", number(0.0, FORCE_LIMIT_N))]
     slew_limit_N_per_s: Annotated[float, Key("slew_limit_N_per_s", number(0.0, 1e7))]
     protocol: Annotated[int, Key("protocol", integer(1, UINT32))] = PROTOCOL
+    # Absent from servers of before: no torque limit is said, and no interruption ends by itself.
+    torque_limit_Nm: Annotated[float, Key("torque_limit_Nm", number(0.0, TORQUE_LIMIT_Nm), 0.0)] = 0.0
+    resume_within_s: Annotated[float, Key("resume_within_s", number(0.0, MAX_RESUME_s), 0.0)] = 0.0
 
 
 @dataclass(slots=True)
