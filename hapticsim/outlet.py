@@ -37,7 +37,8 @@ class Outlet:
     statistics : payload of topic ``stats``, asked for a few times a second.
 
     Public attributes: ``state`` (newest payload of topic ``state``, None before the first), ``on_rows``
-    (called with every batch of rows, if set), ``extra`` (topic and payload to publish next, if set).
+    (called with every batch of rows before anything else, if set), ``watch`` (the same, after all else),
+    ``extra`` (topic and payload to publish next, if set).
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class Outlet:
     ) -> None:
         self.state: dict[str, Any] | None = None
         self.on_rows: Callable[[np.ndarray], None] | None = None
+        self.watch: Callable[[np.ndarray], None] | None = None
         self.extra: tuple[str, dict[str, Any]] | None = None
         self._scene, self._loop, self._describer, self._publisher = scene, loop, describer, publisher
         self._recorder, self._session, self._look_ahead = recorder, session, look_ahead
@@ -99,6 +101,8 @@ class Outlet:
             if time.monotonic() >= self._next_look:
                 self._next_look = time.monotonic() + LOOK_EVERY_S
                 self.extra = ("predicted", self._ghost(self._look_ahead, rows[-1]))
+        if self.watch:
+            self.watch(rows)
 
     def _take_events(self, last: bool) -> None:
         """Tell events once the row of their tick was told, with the choices of speeds they are about."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import hapticsim
+from hapticsim.host_watch import HostWatch
 from hapticsim.model.scene import Scene
 from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
@@ -56,6 +57,7 @@ class Server:
     role : ``server``, ``operator`` or ``remote``, told to observers.
     scheduled : commands come by tick (``remote.Remote``); no device is served.
     keys : folder of CURVE keys (``wire.curve``); needed for endpoints that leave this machine.
+    probe : watch the host too, and say of each late tick whether it stood still then.
     say : receives one line at a time for the user.
 
     Raises
@@ -75,6 +77,7 @@ class Server:
         role: str = "server",
         scheduled: bool = False,
         keys: Path | None = None,
+        probe: bool = False,
         say: Callable[[str], Any] = lambda line: None,
         progress: Callable[[str], Any] | None = None,
     ) -> None:
@@ -125,6 +128,9 @@ class Server:
             scene, self.loop, self.describer, self.publisher, self.recorder, self.session, look_ahead, board,
             self.statistics, say,
         )  # fmt: skip
+        self.host = HostWatch(scene.tick_s, self.newest_tick, say, progress) if probe else None
+        if self.host:
+            self.outlet.watch = self.host.take
 
     @property
     def device_endpoint(self) -> str:
@@ -136,6 +142,8 @@ class Server:
     def start(self) -> None:
         """Start ticking, listening and publishing."""
         sys.setswitchinterval(SWITCH_INTERVAL_S)
+        if self.host:
+            self.host.probe.start()
         self.loop.start(self.realtime)
         self.add_thread("outlet", self.outlet.run, self._stop)
         if self.session:
@@ -168,6 +176,8 @@ class Server:
         self.loop.stop()
         for thread in self._threads:
             thread.join(2.0)
+        if self.host:
+            self.host.probe.stop()
         self._close()
 
     def _close(self) -> None:
@@ -186,6 +196,11 @@ class Server:
     def __exit__(self, *exception: object) -> None:
         self.stop()
 
+    def newest_tick(self) -> tuple[int, float]:
+        """A tick that was taken, and when it started [s]."""
+        _, _, _, tick, at_s, _ = self.loop.read_force()
+        return tick, at_s
+
     # -- words and numbers -----------------------------------------------------------------------------------
 
     def statistics(self) -> dict[str, Any]:
@@ -202,6 +217,8 @@ class Server:
             if self.recorder is None
             else self.recorder.failure or f"{self.recorder.written_rows} ticks in {self.recorder.path.name}"
         )
+        if self.host:
+            stats["host"] = self.host.statistics()
         return stats
 
     def live_line(self) -> str:

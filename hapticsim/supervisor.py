@@ -115,6 +115,7 @@ def run_all(
     recording: bool,
     window: bool | None,
     realtime: bool,
+    probe: bool,
     progress: Callable[[str], Any],
 ) -> None:
     """Server, or the operator's side of a link, in this process; device, window and remote in their own."""
@@ -139,11 +140,11 @@ def run_all(
     path = record or (recording_path(scene) if recording else None)
     side: Server
     if scene.link is None:
-        side = Server(scene, record=path, realtime=realtime, say=say_line, progress=progress)
+        side = Server(scene, record=path, realtime=realtime, probe=probe, say=say_line, progress=progress)
     else:
         from hapticsim.operator import Operator
 
-        side = Operator(scene, record=path, realtime=realtime, say=say_line, progress=progress)
+        side = Operator(scene, record=path, realtime=realtime, probe=probe, say=say_line, progress=progress)
     children: list[Child] = []
     arguments = ["-m", "devices", name, "--endpoint", side.device_endpoint, "--options", json.dumps(options)]
     if realtime:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.host_judge import HostJudge
 from tests.processes import Place
 
-# Files of tests against the real clock, besides tests with the mark ``clock``.  They run one at a time.  A
-# shared machine that stands still for 10 ms makes the server take the force away, rightly; such a test is run
-# again, and only what fails three times is a defect.  The summary counts what was run again.
+# Files of tests against the real clock, besides tests with the mark ``clock``.  They run one at a time, and
+# each is judged against the host (host_judge.py).
 REAL_TIME = (
     "test_bridge",
     "test_force_wait",
@@ -23,16 +23,18 @@ REAL_TIME = (
     "test_wire_ports",
     "test_wire_publish",
 )
-RUN_AGAIN, REST_S = 2, 1
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Judge tests against the clock."""
+    config.pluginmanager.register(HostJudge(), "host-judge")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests against the real clock, and let them be run again."""
+    """Mark the tests against the real clock."""
     for item in items:
         if item.path.name.startswith(REAL_TIME):
             item.add_marker(pytest.mark.clock)
-        if item.get_closest_marker("clock"):
-            item.add_marker(pytest.mark.flaky(reruns=RUN_AGAIN, reruns_delay=REST_S))
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from hapticsim.commands.options import (
     ControlEndpoint,
     DeviceEndpoint,
     Keys,
+    Probe,
     PublishEndpoint,
     Realtime,
     Seconds,
@@ -49,11 +50,12 @@ def run(
         bool | None, typer.Option(help="open the window (default: when there is a display)")
     ] = None,
     realtime: Realtime = True,
+    probe: Probe = False,
 ) -> None:
     """Start server, device and window together, and look after them."""
     from hapticsim.supervisor import run_all
 
-    run_all(load_scene(config), config, device, seconds, record, not no_record, window, realtime, tell)
+    run_all(load_scene(config), config, device, seconds, record, not no_record, window, realtime, probe, tell)
 
 
 @commands.command()
@@ -66,6 +68,7 @@ def serve(
     control_endpoint: ControlEndpoint = None,
     keys: Keys = None,
     realtime: Realtime = True,
+    probe: Probe = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no live line, no report")] = False,
 ) -> None:
     """Start the server alone; devices and windows join on their own.  With a link: the remote site."""
@@ -80,6 +83,7 @@ def serve(
         "record": record,
         "keys": keys,
         "realtime": realtime,
+        "probe": probe,
         "say": (lambda line: None) if quiet else say_line,
         "progress": tell,
     }

@@ -13,6 +13,10 @@ Config = Annotated[Path, typer.Argument(help="scene file (YAML)")]
 Seconds = Annotated[float | None, typer.Option(min=0.0, help="stop after this long")]
 Keys = Annotated[Path | None, typer.Option(help="folder of CURVE keys, for endpoints beyond this machine")]
 Realtime = Annotated[bool, typer.Option(help="ask for SCHED_FIFO and locked memory")]
+Probe = Annotated[
+    bool,
+    typer.Option("--probe", help="watch the host too: say of late ticks whether it stood still"),
+]
 DeviceEndpoint = Annotated[str | None, typer.Option(help="endpoint of devices")]
 ControlEndpoint = Annotated[str | None, typer.Option(help="endpoint of those who switch constraints")]
 PublishEndpoint = Annotated[str | None, typer.Option(help="endpoint of observers")]

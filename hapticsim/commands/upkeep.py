@@ -35,6 +35,17 @@ def doctor() -> None:
 
 
 @commands.command()
+def probe(
+    seconds: Annotated[float, typer.Option(min=0.1, help="how long to watch")] = 10.0,
+    least_ms: Annotated[float, typer.Option(min=1.0, help="shorter stalls are only counted")] = 2.0,
+) -> None:
+    """Watch whether this computer stands still: a thread on each processor that nothing of ours can stop."""
+    from hapticsim.realtime.doctor import watch_host
+
+    watch_host(seconds, 1e-3 * least_ms, print, tell)
+
+
+@commands.command()
 def compile(
     files: Annotated[list[Path] | None, typer.Argument(help="scene files (YAML) and URDFs")] = None,
     algorithms: Annotated[

@@ -6,13 +6,16 @@ import os
 import platform
 import threading
 import time
+from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numba import njit
 
 from hapticsim.realtime.clock import lock_memory, now_ns, request_priority, sleep_until
+from hapticsim.realtime.probe import HostProbe
 from hapticsim.realtime.stats import BINS, count_duration, percentiles_us
 
 PERIOD_NS = 1_000_000
@@ -71,3 +74,29 @@ def examine() -> str:
             reason = f"cannot be loaded: {error}"
         lines.append(f"device {point.name}: {reason}")
     return "\n".join(lines)
+
+
+def watch_host(
+    seconds: float, least_s: float, say: Callable[[str], Any], progress: Callable[[str], Any]
+) -> None:
+    """Say each stall of this computer as it comes, and in the end how many there were and of which kind."""
+    probes = {"the host": HostProbe(progress=progress), "ordinary priority": HostProbe(None, progress)}
+    with probes["the host"] as host, probes["ordinary priority"]:
+        start, told = time.monotonic(), host.counts()
+        if not host.has_priority:
+            say(
+                "SCHED_FIFO is not permitted: other programs stop the probe as well (see 'hapticsim doctor')."
+            )
+        while (left := start + seconds - time.monotonic()) > 0.0:
+            time.sleep(min(0.1, left))
+            stalls, told = host.stalls(told), host.counts()
+            for s in (s for s in stalls if s.length_s >= least_s):
+                at = s.start_s - start
+                say(f"{at:8.3f} s  processor {s.processor} stood still {1e3 * s.length_s:.1f} ms")
+    for name, probe in probes.items():
+        lengths = sorted(s.length_s for s in probe.stalls())
+        longest = f", longest {1e3 * lengths[-1]:.1f} ms" if lengths else ""
+        waiting = max(probe.delayed_s()) / seconds
+        say(
+            f"{name}: {len(lengths)} stalls of 1 ms and more{longest}; kept waiting {waiting:.1%} of the time"
+        )

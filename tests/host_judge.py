@@ -1,0 +1,157 @@
+"""Tests against the clock, judged against the host: a failure while it stood still says nothing.
+
+While a test with the mark ``clock`` runs, probes on each processor (hapticsim/realtime/probe.py) see what
+stops a thread there.  One that fails without a stall has failed, at once.  One that fails beside a stall is
+run again, at most twice; if that does not help it is *inconclusive on this host*: skipped, with the figures
+and the failure.
+
+Two things excuse a failure:
+
+- the host itself stood still: a probe that nothing of ours can stop was stopped for EXPLAINS_S or more;
+- other programs wanted the processors: a probe of ordinary priority was kept waiting, and processes that are
+  not of this test used the processors for at least half of that time.  Without the second half threads of
+  ours that run away would excuse themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+from _pytest.runner import runtestprotocol
+
+from hapticsim.realtime.probe import HostProbe
+
+RUN_AGAIN, REST_S = 2, 1.0
+EXPLAINS_S = 0.004  # a bridge cuts the force 6 ms after the last command: what is left to 10 ms
+SHARE = 0.05  # of the time that ordinary threads wait: what counts in threads that sleep is off by as much
+HZ = os.sysconf("SC_CLK_TCK")
+
+
+class Witness(Protocol):
+    """Watches the host from ``__enter__`` on."""
+
+    def __enter__(self) -> Witness: ...
+    def __exit__(self, *exception: object) -> None: ...
+    def excuse(self) -> str:
+        """What the host did that explains a failure; empty if nothing."""
+        ...
+
+
+class Host:
+    """The real witness: two probes per processor, and the processor time of other programs."""
+
+    def __enter__(self) -> Host:
+        self._host, self._ordinary = HostProbe(), HostProbe(None)
+        self._host.start()
+        self._ordinary.start()
+        self._others_s, self._start = others_s(), time.monotonic()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.took_s = time.monotonic() - self._start
+        self.others_s = others_s() - self._others_s
+        self._host.stop()
+        self._ordinary.stop()
+
+    def excuse(self) -> str:
+        long = [s for s in self._host.stalls() if s.length_s >= EXPLAINS_S]
+        if long and self._host.has_priority:
+            worst = max(s.length_s for s in long)
+            return f"the host stood still {len(long)} times, {1e3 * worst:.1f} ms at most"
+        waited_s = max(self._ordinary.delayed_s())
+        worst = max((s.length_s for s in self._ordinary.stalls()), default=0.0)
+        if self.others_s >= 0.5 * waited_s and (worst >= EXPLAINS_S or waited_s >= SHARE * self.took_s):
+            return (
+                f"other programs took {self.others_s:.1f} s of processor time and kept ordinary threads "
+                f"waiting {waited_s / self.took_s:.0%} of the time, {1e3 * worst:.1f} ms at most"
+            )
+        return ""
+
+
+class HostJudge:
+    """The plugin.
+
+    Parameters
+    ----------
+    witness : makes what watches the host during one attempt.
+    """
+
+    def __init__(self, witness: Callable[[], Witness] = Host, rest_s: float = REST_S) -> None:
+        self._witness, self._rest_s = witness, rest_s
+        self.again: list[str] = []  # tests that were run again, with why
+        self.inconclusive: list[str] = []  # that stayed so, with why and how they failed
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+        """Run a test against the clock, up to three times."""
+        if item.get_closest_marker("clock") is None:
+            return None
+        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        for attempt in range(RUN_AGAIN + 1):
+            with self._witness() as witness:
+                reports = runtestprotocol(item, nextitem=nextitem, log=False)
+            excuse = witness.excuse() if any(report.failed for report in reports) else ""
+            if not excuse:
+                break
+            if attempt < RUN_AGAIN:
+                self.again.append(f"{item.nodeid}: {excuse}")
+                item.session._setupstate.teardown_exact(None)  # every fixture is made anew
+                time.sleep(self._rest_s)
+            else:
+                self._set_aside(item, reports, excuse)
+        for report in reports:
+            item.ihook.pytest_runtest_logreport(report=report)
+        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        return True
+
+    def _set_aside(self, item: pytest.Item, reports: list[pytest.TestReport], excuse: str) -> None:
+        """Make failures inconclusive, keeping what failed."""
+        path, line, _ = item.location
+        for report in (r for r in reports if r.failed):
+            crash = getattr(report.longrepr, "reprcrash", None)
+            how = str(crash.message if crash else report.longrepr).strip().splitlines()
+            self.inconclusive.append(f"{item.nodeid}: {excuse}; it failed with: {how[0] if how else '?'}")
+            report.sections.append(("failure", report.longreprtext))
+            report.outcome = "skipped"
+            report.longrepr = (path, line or 0, f"Skipped: inconclusive on this host: {excuse}")
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say what was run again and what stayed open."""
+        if self.again:
+            terminalreporter.section("run again beside a stall of the host")
+            for line in self.again:
+                terminalreporter.line(line)
+        if self.inconclusive:
+            terminalreporter.section("inconclusive on this host")
+            for line in self.inconclusive:
+                terminalreporter.line(line)
+
+
+def others_s() -> float:
+    """Processor time [s] that neither this process nor those it started have used, stolen time included.
+
+    Of processes that ended without their parent looking, it is counted as that of others.
+    """
+    user, nice, system, _, _, irq, softirq, steal = _ticks("/proc/stat", 0, 1, 9)
+    return (user + nice + system + irq + softirq + steal - _tree_ticks(os.getpid())) / HZ
+
+
+def _tree_ticks(pid: int) -> int:
+    """Ticks of a process and its children, of those that ended as well."""
+    try:
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        ticks = sum(map(int, after_name[11:15]))  # utime, stime, cutime, cstime
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            ticks += sum(_tree_ticks(int(child)) for child in (task / "children").read_text().split())
+    except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
+        return 0
+    return ticks
+
+
+def _ticks(path: str, line: int, first: int, end: int) -> list[int]:
+    return [int(x) for x in Path(path).read_text().splitlines()[line].split()[first:end]]

@@ -1,0 +1,250 @@
+"""Count how often the demo loses its force although nothing is wrong, and how often it needs another click.
+
+    python tools/bench_trips.py                       10 minutes quiet, 10 beside a busy process per processor
+    python tools/bench_trips.py --minutes 2 --json -  shorter; the numbers
+
+A server in this process and a scripted driver in its own, as ``hapticsim run`` starts them: the hand
+presses onto the table, drags and lifts, and clicks twice a second, which does nothing while there is force.
+A probe on each processor (hapticsim/realtime/probe.py) sees when the host itself stood still.
+
+Every time the force went away counts, whoever's fault it was: as one that came back by itself, or as one that
+needed a click.  The share of time with force is that of the time outside stalls of the host of 4 ms and
+more (a bridge cuts the force 6 ms after the last command, which came up to 2 ms before the stall) and the
+ramp after them.  Ends with status 1 where a click was needed, unless the host stood still for longer than
+the scene rides through, and where the share is below 99 %.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from json import dumps, loads
+from pathlib import Path
+
+import numpy as np
+from bench_loop import script
+from reporting import Found, machine, machine_line, parser_of, report, show_targets, target
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+import hapticsim as hs
+from hapticsim.child import Child
+from hapticsim.codes import Safety
+from hapticsim.host_watch import deadlines_of
+from hapticsim.kernels.row import PLACE
+from hapticsim.realtime.probe import Stall, stood_still_s
+from hapticsim.server import Server
+
+CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
+START_S = 20.0  # until the first force
+EXPLAINS_S = 0.004  # a stall of the host so long may cost the force
+CLICK_EVERY_S = 0.5
+LEAST_SHARE = 0.99
+BUSY = "while True: pass"
+FORCEFUL = (int(Safety.ARMING), int(Safety.ARMED))
+WANTED = [PLACE[name] for name in ("safety", "arm_requests")]
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A time without force: start, end [s]; whether the hand had to click; how long the host stood still."""
+
+    start_s: float
+    end_s: float
+    clicked: bool
+    host_s: float
+
+
+def clicking_script() -> str:
+    """The visit of bench_loop.py, with a click twice a second."""
+    options = loads(script())
+    period_s = options["waypoints"][-1]["time_s"]
+    times = np.arange(0.2, period_s - 0.3, CLICK_EVERY_S)
+    options["presses"] = [{"time_s": round(t, 3), "button": "engage"} for t in times.tolist()]
+    return dumps(options)
+
+
+@contextmanager
+def busy_processes(number: int) -> Iterator[None]:
+    """Keep processors busy with processes of ordinary priority."""
+    processes = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def losses_of(safety: np.ndarray, arms: np.ndarray, at_s: np.ndarray, stalls: list[Stall]) -> list[Loss]:
+    """Times without force, from the rows of a run that began with force."""
+    off = ~np.isin(safety, FORCEFUL)
+    edges = np.diff(off.astype(int), prepend=0, append=0)
+    found = []
+    for first, end in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
+        last = min(end, len(at_s) - 1)
+        clicked = end < len(at_s) and arms[last] != arms[max(first - 1, 0)]
+        host = stood_still_s(stalls, at_s[first] - 0.03, at_s[first] + 0.005)
+        found.append(Loss(float(at_s[first]), float(at_s[last]), bool(clicked), host))
+    return found
+
+
+def excused(at_s: np.ndarray, stalls: list[Stall], after_s: float) -> np.ndarray:
+    """Which times (n,) [s] lie in a stall of the host, or in the ramp after it."""
+    out = np.zeros(len(at_s), bool)
+    for stall in stalls:
+        if stall.length_s >= EXPLAINS_S:
+            first, last = np.searchsorted(at_s, [stall.start_s - 0.001, stall.end_s + after_s])
+            out[first:last] = True
+    return out
+
+
+def take_turn(seconds: float, busy: int) -> Found:
+    """Run the demo and return what became of its force."""
+    scene = hs.load(CONFIG)
+    seen: list[np.ndarray] = []
+    said: list[str] = []
+    with tempfile.TemporaryDirectory() as folder:
+        endpoints = {f"{n}_endpoint": f"ipc://{folder}/{n}.sock" for n in ("device", "publish", "control")}
+        server = Server(scene, **endpoints, probe=True, progress=sys.stderr.write)  # type: ignore[arg-type]
+        assert server.host is not None
+
+        def keep(rows: np.ndarray) -> None:
+            at = deadlines_of(rows, *server.newest_tick(), scene.tick_s)
+            seen.append(np.column_stack([at, rows[:, WANTED]]))
+
+        server.outlet.on_rows = keep
+        device = ["-m", "devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
+        server.start()
+        server.adopt_thread()
+        child = Child("device", [*device, "--options", clicking_script()], said.append, restart=False)
+        try:
+            give_up = time.monotonic() + START_S
+            while not (seen and seen[-1][-1, 1] == Safety.ARMED):
+                if time.monotonic() > give_up:
+                    sys.exit(f"the demo never had force:\n{said}")
+                time.sleep(0.05)
+            with busy_processes(busy):
+                time.sleep(0.5)
+                seen.clear()
+                before = server.host.probe.counts()
+                time.sleep(seconds)
+                stalls = server.host.probe.stalls(before)
+                statistics = server.statistics()
+        finally:
+            child.end()
+            server.stop()
+    at_s, safety, arms = np.concatenate(seen).T
+    losses = losses_of(safety, arms, at_s, stalls)
+    outside = ~excused(at_s, stalls, scene.safety.ramp_s + getattr(scene.safety, "resume_within_s", 0.0))
+    on = np.isin(safety, FORCEFUL)
+    rides = getattr(scene.safety, "resume_within_s", 0.0)
+    clicks = [loss for loss in losses if loss.clicked]
+    return {
+        "seconds": seconds,
+        "busy_processes": busy,
+        "losses": len(losses),
+        "losses_after_host_stall": sum(loss.host_s >= EXPLAINS_S for loss in losses),
+        "longest_loss_ms": 1e3 * max((loss.end_s - loss.start_s for loss in losses), default=0.0),
+        "engages": len(clicks),
+        "engages_not_excused": sum(loss.host_s <= rides for loss in clicks),
+        "share": float(on.mean()),
+        "share_outside_stalls": float(on[outside].mean()) if outside.any() else 1.0,
+        "time_outside_stalls": float(outside.mean()),
+        "host_stalls_ms": sorted(
+            (1e3 * s.length_s for s in stalls if s.length_s >= EXPLAINS_S), reverse=True
+        ),
+        "late": statistics["host"],
+        "missed": statistics["missed"],
+        "scheduling": statistics["scheduling"],
+    }
+
+
+def measure(minutes: float) -> Found:
+    """Return everything this tool measures."""
+    runs = {}
+    for name, busy in (("quiet", 0), ("a busy process per processor", os.cpu_count() or 1)):
+        print(f"{name}: {minutes:g} minutes", file=sys.stderr)
+        runs[name] = take_turn(60.0 * minutes, busy)
+    return {
+        "machine": machine("pyzmq"),
+        "runs": runs,
+        "targets": {
+            **{f"{n}: engages needed": target(r["engages_not_excused"], 0) for n, r in runs.items()},
+            **{
+                f"{n}: time without force outside stalls of the host": target(
+                    1.0 - r["share_outside_stalls"], 1.0 - LEAST_SHARE
+                )
+                for n, r in runs.items()
+            },
+        },
+    }
+
+
+def show(console: Console, found: Found, before: Found | None) -> None:
+    """Print the table and the targets."""
+    table = Table(box=SIMPLE, title="the demo's force; losses: all (after a stall of the host)")
+    for column in (
+        "beside",
+        "minutes",
+        "losses",
+        "longest",
+        "engages",
+        "force on",
+        "outside stalls",
+        "stalls",
+    ):
+        table.add_column(column, justify="left" if column == "beside" else "right", no_wrap=True)
+    for name, run in found["runs"].items():
+        table.add_row(name, *_cells(run))
+        if before and name in before["runs"]:
+            table.add_row("  before", *_cells(before["runs"][name]))
+    console.print(table)
+    for name, run in found["runs"].items():
+        late = run["late"]
+        console.print(
+            f"{name}: late ticks {late['late_hosts']} in stalls of the host, {late['late_ours']} of our own; "
+            f"{run['missed']} ticks missed; {run['scheduling']}"
+        )
+    show_targets(console, found)
+    console.print(machine_line(found))
+
+
+def _cells(run: Found) -> list[str]:
+    stalls = run["host_stalls_ms"]
+    return [
+        f"{run['seconds'] / 60.0:g}",
+        f"{run['losses']} ({run['losses_after_host_stall']})",
+        f"{run['longest_loss_ms']:.0f} ms",
+        str(run["engages"]),
+        f"{run['share']:.2%}",
+        f"{run['share_outside_stalls']:.2%} of {run['time_outside_stalls']:.0%}",
+        f"{len(stalls)}, {stalls[0]:.0f} ms" if stalls else "none",
+    ]
+
+
+def main() -> None:
+    parser = parser_of(__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0, help="of each (10)")
+    options = parser.parse_args()
+    if not options.minutes > 0.0:
+        parser.error("--minutes must be above 0.")
+    kept: list[Found] = []
+
+    def measured() -> Found:
+        kept.append(measure(options.minutes))
+        return kept[0]
+
+    report(options, measured, show)
+    sys.exit(0 if all(t["met"] for t in kept[0]["targets"].values()) else 1)
+
+
+if __name__ == "__main__":
+    main()
