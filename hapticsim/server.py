@@ -93,6 +93,8 @@ class Server:
         if realtime:
             raise_io_priority(IO_PRIORITY)
         curve = Curve(keys) if keys else None
+        for note in curve.notes if curve else ():
+            say(note)
         self.publisher = Publisher(
             publish_endpoint or scene.publish_endpoint or default_endpoint("publish"), curve=curve
         )

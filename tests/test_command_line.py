@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 
@@ -111,11 +110,20 @@ def test_a_taken_ipc_endpoint_is_refused_with_the_process_that_has_it(place):
     assert f"ipc://{path}: is in use by process" in said and "choose another endpoint" in said
 
 
-def test_a_taken_port_is_refused(place):
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        endpoint = f"tcp://127.0.0.1:{other.getsockname()[1]}"
-        said = refusal(place, "serve", PUCK, "--device-endpoint", endpoint)
-    assert said == f"{endpoint}: is in use by another process: end it, or choose another port."
+def test_a_port_that_every_user_of_this_computer_could_reach_is_refused_without_keys(place):
+    endpoint = "tcp://127.0.0.1:5999"
+    said = refusal(place, "serve", PUCK, "--device-endpoint", endpoint)
+    assert said.startswith(f"{endpoint}: would be open to all users of this computer: use an ipc:// endpoint")
+
+
+def test_two_roads_on_one_path_are_refused_and_a_document_stays(place):
+    path = place.folder / "thesis.txt"
+    path.write_text("precious")
+    said = refusal(place, "serve", PUCK, "--publish-endpoint", f"ipc://{path}")
+    assert "there is a file or folder that is no socket" in said and path.read_text() == "precious"
+    ends = (f"--{road}-endpoint={end}" for road in ("device", "publish") for end in (f"ipc://{path}-x",))
+    said = refusal(place, "serve", PUCK, *ends)
+    assert said == f"ipc://{path}-x: is wanted twice by this program: give each road an endpoint of its own."
 
 
 def test_a_recording_that_exists_is_not_overwritten(place):

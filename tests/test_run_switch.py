@@ -95,16 +95,19 @@ def test_a_flood_of_switches_leaves_the_loop_and_the_others_alone(place):
 def test_beyond_this_machine_only_those_with_keys_may_switch(place):
     for end in ("server", "client"):
         create_keys(place.folder / end)
-    for end, other in (("server", "client"), ("client", "server")):
+    for end, other, road in (("server", "client", "control"), ("client", "server", "server")):
         key = (place.folder / other / "own.key").read_text()
-        (place.folder / end / "peers" / "other.key").write_text(key)
+        (place.folder / end / "peers" / road / "other.key").write_text(key)
     endpoint = "tcp://127.0.0.1:*"
     server = served(place, "--control-endpoint", endpoint, "--keys", place.folder / "server")
     bound = server.said.split("control endpoint ")[1].split()[0]
     known = place.run("switch", "brake", "on", "--at", bound, "--keys", place.folder / "client")
     assert known.printed == "brake: held\n", known.said
-    stranger = place.run("switch", "brake", "off", "--at", bound)
-    assert stranger.process.returncode == 2 and "no server answered" in stranger.said
+    plain = place.run("switch", "brake", "off", "--at", bound)
+    assert plain.process.returncode == 2 and "open to all users of this computer" in plain.said
+    (place.folder / "server" / "peers" / "control" / "other.key").unlink()
+    revoked = place.run("switch", "brake", "off", "--at", bound, "--keys", place.folder / "client")
+    assert revoked.process.returncode == 2 and "no server answered" in revoked.said
     assert server.stop() == 0
     refused = place.run("serve", place.folder / "four_bar.yaml", "--control-endpoint", "tcp://0.0.0.0:5999")
     assert refused.process.returncode == 2 and "tcp://0.0.0.0:5999: would be open" in refused.said

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -58,7 +60,7 @@ def refusal(function, *arguments, **options):
 def test_a_second_bind_in_this_process_is_refused(endpoint):
     first = bind_router(endpoint)
     assert refusal(bind_publisher, endpoint) == (
-        f"{endpoint}: is in use by process {os.getpid()}: end it, or choose another endpoint."
+        f"{endpoint}: is wanted twice by this program: give each road an endpoint of its own."
     )
     first.close()
 
@@ -69,13 +71,6 @@ def test_a_second_bind_from_another_process_is_refused_until_that_one_is_killed(
     process.send_signal(signal.SIGKILL)
     process.wait()
     bind_router(endpoint).close()
-
-
-def test_a_taken_tcp_port_is_refused(holder):
-    _, endpoint = holder("tcp://127.0.0.1:*")
-    assert refusal(bind_router, endpoint) == (
-        f"{endpoint}: is in use by another process: end it, or choose another port."
-    )
 
 
 def test_a_closed_endpoint_can_be_bound_again_at_once_and_leaves_no_socket_behind(endpoint):
@@ -89,22 +84,27 @@ def test_a_closed_endpoint_can_be_bound_again_at_once_and_leaves_no_socket_behin
     [
         (
             "tcp://*:5555",
-            "tcp://*:5555: would be open to the network: use tcp://127.0.0.1:5555, "
-            "or give a folder of CURVE keys.",
+            "tcp://*:5555: would be open to the network: use an ipc:// endpoint, "
+            "or give a folder of keys (make one with 'hapticsim keys FOLDER').",
         ),
         (
             "tcp://192.168.1.4:5555",
-            "tcp://192.168.1.4:5555: would be open to the network: use tcp://127.0.0.1:5555, "
-            "or give a folder of CURVE keys.",
+            "tcp://192.168.1.4:5555: would be open to the network: use an ipc:// endpoint, "
+            "or give a folder of keys (make one with 'hapticsim keys FOLDER').",
         ),
         (
             "tcp://0.0.0.0:5555",
-            "tcp://0.0.0.0:5555: would be open to the network: use tcp://127.0.0.1:5555, "
-            "or give a folder of CURVE keys.",
+            "tcp://0.0.0.0:5555: would be open to the network: use an ipc:// endpoint, "
+            "or give a folder of keys (make one with 'hapticsim keys FOLDER').",
+        ),
+        (
+            "tcp://127.0.0.1:5555",
+            "tcp://127.0.0.1:5555: would be open to all users of this computer: use an ipc:// endpoint, "
+            "or give a folder of keys (make one with 'hapticsim keys FOLDER').",
         ),
         (
             "tcp://127.0.0.1",
-            "tcp://127.0.0.1: is no endpoint: write ipc:///absolute/path or tcp://127.0.0.1:PORT.",
+            "tcp://127.0.0.1: is no endpoint: write ipc:///absolute/path or tcp://HOST:PORT.",
         ),
         (
             "tcp://127.0.0.1:0",
@@ -112,7 +112,7 @@ def test_a_closed_endpoint_can_be_bound_again_at_once_and_leaves_no_socket_behin
         ),
         (
             "udp://127.0.0.1:5",
-            "udp://127.0.0.1:5: is no endpoint: write ipc:///absolute/path or tcp://127.0.0.1:PORT.",
+            "udp://127.0.0.1:5: is no endpoint: write ipc:///absolute/path or tcp://HOST:PORT.",
         ),
         ("ipc://a.sock", "ipc://a.sock: is not usable: write ipc:// and the absolute path of a file."),
         (
@@ -132,13 +132,13 @@ def test_an_endpoint_that_cannot_be_used_is_refused_in_one_sentence(endpoint, se
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost", "[::1]"])
 def test_loopback_is_this_machine(host):
     assert is_same_machine(f"tcp://{host}:5555")
-    check_endpoint(f"tcp://{host}:5555")
+    assert "open to all users of this computer" in refusal(check_endpoint, f"tcp://{host}:5555")
 
 
 def test_a_folder_that_cannot_be_written_is_refused_in_one_sentence(tmp_path):
     endpoint = f"ipc://{tmp_path}/absent/a.sock"
     assert refusal(bind_router, endpoint) == (
-        f"{endpoint}: cannot be bound (No such file or directory: {tmp_path}/absent/a.sock.lock): "
+        f"{endpoint}: cannot be bound (No such file or directory: {tmp_path}/absent): "
         "choose a folder you can write."
     )
 
@@ -170,51 +170,274 @@ def test_without_a_runtime_folder_the_default_is_one_per_user(tmp_path, monkeypa
     assert private_folder() == tmp_path / f"hapticsim-{os.getuid()}"
 
 
+# ------------------------------------------------------------------------------- what is at a path already
+
+
+def state_of(path):
+    """What must not change: kind, mode, owner, content."""
+    status = path.lstat()
+    content = (
+        path.read_bytes() if stat.S_ISREG(status.st_mode) else os.listdir(path) if path.is_dir() else b""
+    )
+    return status.st_ino, status.st_mode, status.st_uid, content
+
+
+def make(path, kind, rng):
+    """Put something at a path; return what keeps it there."""
+    if kind == "file":
+        path.write_bytes(rng.randbytes(rng.randrange(100)) + b"precious")
+    elif kind == "number":
+        path.write_text("4242 is the number of a page")
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "link":
+        target = path.with_name("target")
+        target.write_text("precious")
+        path.symlink_to(target)
+    else:  # somebody else's service: bound without our lock
+        listening = socket.socket(
+            socket.AF_UNIX, socket.SOCK_STREAM if kind == "stream" else socket.SOCK_DGRAM
+        )
+        listening.bind(str(path))
+        if kind == "stream":
+            listening.listen(1)
+        return listening
+    return None
+
+
+@pytest.mark.parametrize("bind", [bind_router, bind_publisher])
+def test_binding_changes_nothing_that_is_at_the_path_or_at_that_of_the_lock(tmp_path, bind):
+    rng = random.Random(9)
+    for trial in range(60):
+        folder = tmp_path / str(trial)
+        folder.mkdir(mode=0o700)
+        path = folder / "x"
+        kinds = ["file", "number", "folder", "fifo", "link", "stream", "datagram"]
+        at_path, at_lock = rng.choice([*kinds, None]), rng.choice([*kinds, None])
+        there = [(path, at_path), (Path(f"{path}.lock"), at_lock)]
+        held = [make(place, kind, rng) for place, kind in there if kind and not place.exists()]
+        before = {place: state_of(place) for place in folder.iterdir() if place.name != "target"}
+        if at_path is None and at_lock is None:
+            bind(f"ipc://{path}").close()
+            continue
+        sentence = refusal(bind, f"ipc://{path}")
+        assert sentence.startswith(f"ipc://{path}: ") and sentence.endswith(".")
+        for place, state in before.items():
+            assert state_of(place) == state, (at_path, at_lock, place)
+        for one in held:
+            if one is not None:
+                one.close()
+
+
+def test_what_is_refused_at_a_path_is_told_in_one_sentence(tmp_path):
+    path = tmp_path / "thesis.txt"
+    path.write_text("precious")
+    assert refusal(bind_router, f"ipc://{path}") == (
+        f"ipc://{path}: cannot be bound, there is a file or folder that is no socket: "
+        "move it away, or choose another endpoint."
+    )
+    lock = tmp_path / "a.lock"
+    lock.write_text("precious")
+    assert refusal(bind_router, f"ipc://{tmp_path}/a") == (
+        f"ipc://{tmp_path}/a: cannot be bound, {lock} is no lock of ours: "
+        "move it away, or choose another endpoint."
+    )
+    assert path.read_text() == lock.read_text() == "precious"
+
+
+def test_a_bound_socket_is_for_this_user_alone(endpoint):
+    bound = bind_router(endpoint)
+    assert stat.S_IMODE(Path(endpoint.removeprefix("ipc://")).stat().st_mode) == 0o600
+    bound.close()
+
+
+def test_a_folder_that_others_can_write_is_refused_by_both_ends(tmp_path):
+    folder = tmp_path / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    sentence = (
+        f"ipc://{folder}/a: {folder} can be written by others (mode 777), who could put another socket "
+        "there: choose a folder of yours with mode 700."
+    )
+    assert (
+        refusal(bind_router, f"ipc://{folder}/a") == refusal(connect_dealer, f"ipc://{folder}/a") == sentence
+    )
+    (folder / "mine").mkdir(mode=0o700)  # whoever may write above can put another folder in its place
+    assert f"{folder} can be written by others" in refusal(bind_router, f"ipc://{folder}/mine/a")
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path):
+    if os.geteuid():
+        pytest.skip("only root can give a folder away")
+    folder = tmp_path / "theirs"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 12345, 0)
+    assert f"{folder} belongs to user 12345" in refusal(bind_router, f"ipc://{folder}/a")
+
+
+def test_a_full_folder_does_not_keep_a_server_from_starting(endpoint):
+    code = (
+        "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "from hapticsim.wire.ports import bind_router\n"
+        "bind_router(sys.argv[1]).close()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, endpoint], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 # --------------------------------------------------------------------------------------------------- keys
 
 
 @pytest.fixture
 def keys(tmp_path):
-    """Folders of keys for a server, a friend it admits, and a stranger that only knows the server."""
+    """Folders of keys for a server, a friend it admits on two roads, and a stranger that only knows it."""
     folders = {name: tmp_path / name for name in ("server", "friend", "stranger")}
     public = {name: create_keys(folder).read_bytes() for name, folder in folders.items()}
-    (folders["server"] / "peers" / "friend.key").write_bytes(public["friend"])
+    for road in ("device", "observe"):
+        (folders["server"] / "peers" / road / "friend.key").write_bytes(public["friend"])
     for name in ("friend", "stranger"):
-        (folders[name] / "peers" / "server.key").write_bytes(public["server"])
+        (folders[name] / "peers" / "server" / "server.key").write_bytes(public["server"])
     return folders
 
 
-def test_only_a_listed_key_gets_through(keys):
+@pytest.fixture
+def context():
     context = zmq.Context()
-    bound = bind_router("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
-    curves = {"friend": Curve(keys["friend"]), "stranger": Curve(keys["stranger"]), "plain": None}
-    dealers = {}
-    for name, curve in curves.items():
-        dealers[name] = connect_dealer(bound.endpoint, context=context, curve=curve)
-    heard, give_up = set(), time.monotonic() + 1.0
+    yield context
+    stop_authenticator(context)
+    context.destroy(linger=0)
+
+
+def heard(bound, dealers, within_s=1.0):
+    """Which of the dealers, by name, get a message through."""
+    through, give_up = set(), time.monotonic() + within_s
     while time.monotonic() < give_up:
         for name, dealer in dealers.items():
             if dealer.poll(0, zmq.POLLOUT):
                 dealer.send(name.encode(), zmq.DONTWAIT)
         while bound.socket.poll(5):
-            heard.add(bound.socket.recv_multipart()[1])
-    for dealer in dealers.values():
-        dealer.close()
+            through.add(bound.socket.recv_multipart()[1].decode())
+    return through
+
+
+def test_only_a_listed_key_gets_through(keys, context):
+    bound = bind_router("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
+    dealers = {
+        name: connect_dealer(bound.endpoint, context=context, curve=Curve(keys[name]))
+        for name in ("friend", "stranger")
+    }
+    plain = dealers["plain"] = context.socket(zmq.DEALER)
+    plain.setsockopt(zmq.IMMEDIATE, 1)
+    plain.connect(bound.endpoint)
+    assert heard(bound, dealers) == {"friend"}
     bound.close()
-    stop_authenticator(context)
-    context.term()
-    assert heard == {b"friend"}
+
+
+def test_a_list_admits_to_its_own_road_only(keys, context):
+    (keys["server"] / "peers" / "control" / "other.key").write_bytes(
+        (keys["stranger"] / "own.key").read_bytes()
+    )
+    curve = Curve(keys["server"])
+    for road, known in (("device", "friend"), ("control", "stranger")):
+        bound = bind_router("tcp://127.0.0.1:*", road=road, context=context, curve=curve)
+        dealers = {
+            name: connect_dealer(bound.endpoint, context=context, curve=Curve(keys[name]))
+            for name in ("friend", "stranger")
+        }
+        assert heard(bound, dealers) == {known}
+        bound.close()
+
+
+def test_a_key_that_comes_is_admitted_without_a_restart(keys, context):
+    bound = bind_router("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
+    dealer = connect_dealer(bound.endpoint, context=context, curve=Curve(keys["stranger"]))
+    assert heard(bound, {"stranger": dealer}, 0.5) == set()
+    new = keys["server"] / "peers" / "device" / "new.key"
+    new.write_bytes((keys["stranger"] / "own.key").read_bytes())
+    time.sleep(0.3)
+    again = connect_dealer(bound.endpoint, context=context, curve=Curve(keys["stranger"]))
+    assert heard(bound, {"stranger": again}) == {"stranger"}
+    bound.close()
+
+
+def test_files_that_are_no_keys_lock_nobody_out_and_are_named(keys, context):
+    rng = random.Random(3)
+    folder = keys["server"] / "peers" / "device"
+    for n in range(30):
+        (folder / f"{n}.key").write_bytes(rng.randbytes(rng.randrange(2000)))
+    (folder / "long.key").write_bytes(b"#" * 1_000_000)
+    (folder / "folder.key").mkdir()
+    (folder / "gone.key").symlink_to(folder / "nowhere")
+    os.mkfifo(folder / "fifo.key")
+    curve = Curve(keys["server"])
+    assert len(curve.notes) == 34 and all("admits nobody" in note for note in curve.notes)
+    bound = bind_router("tcp://127.0.0.1:*", context=context, curve=curve)
+    dealer = connect_dealer(bound.endpoint, context=context, curve=Curve(keys["friend"]))
+    assert heard(bound, {"friend": dealer}) == {"friend"}
+    bound.close()
+
+
+def test_a_key_of_another_user_or_one_that_others_can_write_admits_nobody(keys):
+    key = keys["server"] / "peers" / "device" / "friend.key"
+    key.chmod(0o666)
+    assert Curve(keys["server"]).notes == [
+        f"{key}: admits nobody ({key} can be written by others (mode 666)): copy the peer's own.key there."
+    ]
+    key.chmod(0o644)
+    if os.geteuid() == 0:
+        os.chown(key, 12345, 0)
+        assert "belongs to user 12345" in Curve(keys["server"]).notes[0]
+        assert "holds no key, so nobody could connect" in refusal(
+            bind_router, "tcp://127.0.0.1:*", curve=Curve(keys["server"])
+        )
+
+
+def test_a_folder_of_keys_that_others_can_write_is_refused(keys):
+    for folder in (keys["server"], keys["server"] / "peers", keys["server"] / "peers" / "device"):
+        folder.chmod(0o777)
+        sentence = (
+            f"{folder}: is not safe for keys, {folder} can be written by others (mode 777): "
+            "use a folder that nobody else can write (mode 700)."
+        )
+        said = refusal(lambda: bind_router("tcp://127.0.0.1:*", curve=Curve(keys["server"])))
+        assert said == sentence
+        folder.chmod(0o700)
+
+
+def test_a_key_in_no_list_is_named(keys):
+    stray = keys["server"] / "peers" / "old.key"
+    stray.write_bytes((keys["stranger"] / "own.key").read_bytes())
+    assert Curve(keys["server"]).notes == [
+        f"{stray}: stands in no list and admits nobody: move it into one of the folders beside it."
+    ]
 
 
 def test_keys_open_an_endpoint_beyond_this_machine(keys):
     check_endpoint("tcp://192.168.1.4:5555", has_keys=True)
 
 
+def test_a_tcp_port_that_is_taken_is_refused(keys):
+    curve = Curve(keys["server"])
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        endpoint = f"tcp://127.0.0.1:{other.getsockname()[1]}"
+        assert refusal(bind_router, endpoint, curve=curve) == (
+            f"{endpoint}: is in use by another process: end it, or choose another port."
+        )
+    first = bind_router("tcp://127.0.0.1:*", curve=curve)
+    assert refusal(bind_publisher, first.endpoint, curve=curve) == (
+        f"{first.endpoint}: is wanted twice by this program: give each road an endpoint of its own."
+    )
+    first.close()
+
+
 def test_a_server_without_a_list_of_peers_is_refused(tmp_path):
     create_keys(tmp_path / "lonely")
     sentence = refusal(bind_router, "tcp://127.0.0.1:*", curve=Curve(tmp_path / "lonely"))
-    assert (
-        sentence == f"{tmp_path}/lonely/peers: is empty, so nobody could connect: copy public keys into it."
+    assert sentence == (
+        f"{tmp_path}/lonely/peers/device: holds no key, so nobody could connect: "
+        "copy public keys (own.key of others) into it."
     )
 
 
@@ -228,12 +451,18 @@ def test_a_secret_that_others_can_read_is_refused(keys):
 def test_missing_or_foreign_keys_are_refused_in_one_sentence(keys, tmp_path):
     absent = tmp_path / "absent"
     assert refusal(Curve, absent) == (
-        f"{absent}/own.key_secret: is no readable key file: make a pair with create_keys."
+        f"{absent}/own.key_secret: is no readable key file: make a pair with 'hapticsim keys {absent}'."
     )
     assert refusal(create_keys, keys["server"]) == (
         f"{keys['server']}: holds keys already: choose another folder, or remove them yourself."
     )
-    (keys["friend"] / "peers" / "server.key").write_text("nonsense")
+    place = keys["friend"] / "peers" / "server"
+    (place / "server.key").write_text("nonsense")
     assert refusal(connect_dealer, "tcp://127.0.0.1:5", curve=Curve(keys["friend"])) == (
-        f"{keys['friend']}/peers/server.key: is no public key file: copy the server's own.key."
+        f"{place}/server.key: admits nobody (it holds no public key): copy the peer's own.key there; "
+        f"who connects needs one: copy own.key of the server into {place}."
+    )
+    (place / "server.key").unlink()
+    assert refusal(connect_dealer, "tcp://127.0.0.1:5", curve=Curve(keys["friend"])) == (
+        f"{place}: holds 0 public keys; who connects needs one: copy own.key of the server into {place}."
     )

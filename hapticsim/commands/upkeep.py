@@ -23,7 +23,12 @@ def keys(folder: Annotated[Path, typer.Argument(help="folder to make")]) -> None
     """Make a pair of CURVE keys for one end (docs/protocol.md)."""
     from hapticsim.wire.curve import create_keys
 
-    print(f"copy {create_keys(folder)} into the peers folder of the other end")
+    print(
+        f"copy {create_keys(folder)} into a list of the other end: its peers/server where it connects to this"
+    )
+    print(
+        "end, else peers/device, peers/control, peers/observe or peers/link, for what this end may do there"
+    )
 
 
 @commands.command()

@@ -74,7 +74,7 @@ class ControlPort:
         self.max_frames = max_frames
         self.received = self.unsent = 0
         self.dropped: Counter[str] = Counter()
-        self._bound = bind_router(endpoint, context=context, curve=curve, queue=CONTROL_QUEUE)
+        self._bound = bind_router(endpoint, road="control", context=context, curve=curve, queue=CONTROL_QUEUE)
         self.endpoint = self._bound.endpoint
 
     def poll(self) -> list[Asked]:

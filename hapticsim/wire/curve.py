@@ -1,17 +1,25 @@
-"""CURVE keys: who may talk to whom when an endpoint leaves the machine.
+"""CURVE keys: who may talk to whom where an endpoint is open to others.
 
 A folder per end::
 
-    own.key_secret   this end's pair, mode 600
-    own.key          its public half, to be copied into the peers folder of the other end
-    peers/NAME.key   public keys of the others: for a server all who may connect, for a client the one server
+    own.key_secret        this end's pair, mode 600
+    own.key               its public half, to be copied into a list of the other end
+    peers/server/         for an end that connects: the one key of the server it believes
+    peers/device/         for an end that binds: who may connect, a list for each road
+    peers/control/
+    peers/observe/
+    peers/link/           the other site of a teleoperation
 
 Encryption alone admits anybody (a CURVE server without an authenticator accepts every client key), so a
-guarded socket always comes with the allow-list.
+guarded socket always comes with its list (`allow_list`), which is looked at while it is in use: a key that is
+removed is out within a second.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
+import stat
 import threading
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -21,14 +29,17 @@ import zmq.auth
 from zmq.auth.thread import ThreadAuthenticator
 
 from hapticsim.errors import WireError
+from hapticsim.ownership import OTHERS_MAY_ENTER, name_of, who_else_writes
+from hapticsim.wire.allow_list import AllowList, read_keys
 
-_DOMAIN = "hapticsim"  # the wildcard domain does not match a named one: both sides use this literal
-_authenticators: WeakKeyDictionary[zmq.Context, tuple[Path, ThreadAuthenticator]] = WeakKeyDictionary()
+ROADS = ("device", "control", "observe", "link")
+_SERVER = "server"
+_authenticators: WeakKeyDictionary[zmq.Context, ThreadAuthenticator] = WeakKeyDictionary()
 _authenticators_lock = threading.Lock()
 
 
 def create_keys(folder: Path) -> Path:
-    """Make ``folder`` with a new key pair and an empty ``peers``; return the path of the public key.
+    """Make ``folder`` with a new key pair and empty lists of peers; return the path of the public key.
 
     Raises
     ------
@@ -37,8 +48,10 @@ def create_keys(folder: Path) -> Path:
     if (folder / "own.key_secret").exists():
         raise WireError(f"{folder}: holds keys already: choose another folder, or remove them yourself.")
     try:
-        (folder / "peers").mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        for name in (_SERVER, *ROADS):
+            (folder / "peers" / name).mkdir(parents=True, exist_ok=True)
+        for path in (folder, folder / "peers", *(folder / "peers").iterdir()):
+            path.chmod(0o700)
         public, secret = zmq.auth.create_certificates(folder, "own")
         Path(secret).chmod(0o600)
     except OSError as error:
@@ -51,78 +64,132 @@ def create_keys(folder: Path) -> Path:
 class Curve:
     """The keys of one end, read from a folder.
 
+    Public attributes: ``folder``, ``notes`` (a sentence for each file that admits nobody).
+
     Raises
     ------
-    WireError : keys are missing, unreadable, or open to other users.
+    WireError : keys are missing or unreadable, or others can read or change them.
     """
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder)
-        secret_file = self.folder / "own.key_secret"
-        try:
-            if secret_file.stat().st_mode & 0o077:
-                raise WireError(f"{secret_file}: can be read by others: set its mode to 600.")
-            public, secret = zmq.auth.load_certificate(secret_file)
-        except (OSError, ValueError) as error:
-            raise WireError(
-                f"{secret_file}: is no readable key file: make a pair with create_keys."
-            ) from error
-        if secret is None:
-            raise WireError(f"{secret_file}: holds no secret key: make a pair with create_keys.")
-        self._public, self._secret = public, secret
-        self._peers = sorted((self.folder / "peers").glob("*.key"))
+        self._public, self._secret = _own_pair(self.folder)
+        for place in (self.folder, self.folder / "peers"):
+            _check_folder(place)
+        self._lists = {road: AllowList(self.folder / "peers" / road) for road in ROADS}
+        self.notes = [
+            f"{path}: stands in no list and admits nobody: move it into one of the folders beside it."
+            for path in sorted((self.folder / "peers").glob("*.key"))
+        ]
+        for allowed in self._lists.values():
+            self.notes += allowed.notes
 
-    def guard(self, socket: zmq.Socket[bytes]) -> None:
-        """Make a socket that will bind accept only the peers in the folder."""
-        if not self._peers:
+    def allow_list(self, road: str) -> AllowList:
+        """Return the list of those who may connect on a road of `ROADS`."""
+        return self._lists[road]
+
+    def guard(self, socket: zmq.Socket[bytes], road: str) -> None:
+        """Make a socket that will bind accept only the peers on the list of its road.
+
+        Raises
+        ------
+        WireError : the list is empty, or others can change it.
+        """
+        allowed = self._lists[road]
+        if allowed.path.is_dir():
+            _check_folder(allowed.path)
+        if not allowed.keys():
             raise WireError(
-                f"{self.folder / 'peers'}: is empty, so nobody could connect: copy public keys into it."
+                f"{allowed.path}: holds no key, so nobody could connect: "
+                "copy public keys (own.key of others) into it."
             )
-        _authenticate(socket.context, self.folder)
+        _authenticate(socket.context, allowed)
         socket.curve_server = True
         socket.curve_secretkey = self._secret
         socket.curve_publickey = self._public
-        socket.zap_domain = _DOMAIN.encode()
+        socket.zap_domain = _domain(allowed).encode()
 
     def introduce(self, socket: zmq.Socket[bytes]) -> None:
-        """Give a socket that will connect its own keys and the key of the one server it may believe."""
-        if len(self._peers) != 1:
+        """Give a socket that will connect its own keys and the key of the one server it may believe.
+
+        Raises
+        ------
+        WireError : there is not exactly one key of a server, or others can change it.
+        """
+        place = self.folder / "peers" / _SERVER
+        if place.is_dir():
+            _check_folder(place)
+        servers, notes = read_keys(place)
+        if len(servers) != 1:
+            found = notes[0] if notes and not servers else f"{place}: holds {len(servers)} public keys"
             raise WireError(
-                f"{self.folder / 'peers'}: holds {len(self._peers)} public keys and a client needs one: "
-                "keep the server's alone."
+                f"{found.rstrip('.')}; who connects needs one: copy own.key of the server into {place}."
             )
-        try:
-            server, _ = zmq.auth.load_certificate(self._peers[0])
-        except ValueError as error:
-            raise WireError(f"{self._peers[0]}: is no public key file: copy the server's own.key.") from error
         socket.curve_secretkey = self._secret
         socket.curve_publickey = self._public
-        socket.curve_serverkey = server
+        socket.curve_serverkey = next(iter(servers))
 
 
-def _authenticate(context: zmq.Context, folder: Path) -> None:
-    """Start the authenticator of a context, or read the allow-list again if it runs.
+def _own_pair(folder: Path) -> tuple[bytes, bytes]:
+    """The public and the secret key of an end."""
+    file = folder / "own.key_secret"
+    make = f"make a pair with 'hapticsim keys {folder}'"
+    try:
+        status = file.stat()
+        if stat.S_IMODE(status.st_mode) & OTHERS_MAY_ENTER:
+            raise WireError(f"{file}: can be read by others: set its mode to 600.")
+        if status.st_uid != os.geteuid():
+            raise WireError(f"{file}: belongs to {name_of(status.st_uid)}: {make} of your own.")
+        public, secret = zmq.auth.load_certificate(file)
+    except (OSError, ValueError) as error:
+        raise WireError(f"{file}: is no readable key file: {make}.") from error
+    if secret is None:
+        raise WireError(f"{file}: holds no secret key: {make}.")
+    return public, secret
 
-    ZeroMQ allows one per context, and it must be of the same context as the sockets it guards.
-    """
+
+def _check_folder(folder: Path) -> None:
+    try:
+        why = who_else_writes(folder)
+    except OSError as error:
+        raise WireError(
+            f"{folder}: cannot be used for keys ({error.strerror}): make a pair with 'hapticsim keys FOLDER'."
+        ) from error
+    if why:
+        raise WireError(
+            f"{folder}: is not safe for keys, {why}: use a folder that nobody else can write (mode 700)."
+        )
+
+
+def _domain(allowed: AllowList) -> str:
+    """The name by which a guarded socket tells the authenticator which list is its own, 255 bytes at most."""
+    return f"hapticsim-{hashlib.sha256(os.fsencode(allowed.path.absolute())).hexdigest()}"
+
+
+class _Provider:
+    """What the authenticator asks about each key."""
+
+    def __init__(self, allowed: AllowList) -> None:
+        self._allowed = allowed
+
+    def callback(self, domain: str, key: bytes) -> bool:
+        return self._allowed.admits(key)
+
+
+def _authenticate(context: zmq.Context, allowed: AllowList) -> None:
+    """Have the authenticator of a context, one for all its sockets, ask a list about its own domain."""
     with _authenticators_lock:
-        running = _authenticators.get(context)
-        if running is not None and running[0] != folder:
-            raise WireError(
-                f"{folder}: a socket of this process is guarded with keys of {running[0]}: use one folder."
-            )
-        if running is None:
+        authenticator = _authenticators.get(context)
+        if authenticator is None:
             authenticator = ThreadAuthenticator(context)
             authenticator.start()
-            _authenticators[context] = (folder, authenticator)
-        else:
-            authenticator = running[1]
-        authenticator.configure_curve(domain=_DOMAIN, location=folder / "peers")
+            _authenticators[context] = authenticator
+        authenticator.configure_curve_callback(_domain(allowed), _Provider(allowed))
 
 
 def stop_authenticator(context: zmq.Context) -> None:
     """End the authenticator of a context, if it has one; call it before terminating the context."""
     with _authenticators_lock:
-        running = _authenticators.pop(context, None)
-    if running is not None:
-        running[1].stop()
+        authenticator = _authenticators.pop(context, None)
+    if authenticator is not None:
+        authenticator.stop()

@@ -1,12 +1,11 @@
-"""Endpoints: which are usable, which are private, and who owns one.
+"""Endpoints: which are usable, and which are private.
 
 An endpoint is ``ipc://PATH`` or ``tcp://HOST:PORT``.  The defaults are ipc sockets in a folder only this user
-can enter.  TCP is for loopback; beyond it both ends need keys (`curve.Curve`).
+can enter.  TCP is open to every user of a computer, loopback too, so both ends need keys (`curve.Curve`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import ipaddress
 import os
 import stat
@@ -100,7 +99,7 @@ def is_same_machine(endpoint: str) -> bool:
 
 
 def check_endpoint(endpoint: str, *, has_keys: bool = False) -> None:
-    """Refuse an endpoint that cannot work, or that would carry forces off this machine without keys.
+    """Refuse an endpoint that cannot work, or that others could reach without keys.
 
     Raises
     ------
@@ -119,44 +118,12 @@ def check_endpoint(endpoint: str, *, has_keys: bool = False) -> None:
         return
     port = endpoint.rpartition(":")[2]
     if not endpoint.startswith("tcp://") or not host_of(endpoint):
-        raise WireError(f"{endpoint}: is no endpoint: write ipc:///absolute/path or tcp://127.0.0.1:PORT.")
+        raise WireError(f"{endpoint}: is no endpoint: write ipc:///absolute/path or tcp://HOST:PORT.")
     if port != "*" and not (port.isascii() and port.isdigit() and 1 <= int(port) <= LAST_PORT):
         raise WireError(f"{endpoint}: has no usable port: end it with a number from 1 to {LAST_PORT}.")
-    if not has_keys and not is_same_machine(endpoint):
+    if not has_keys:
+        who = "all users of this computer" if is_same_machine(endpoint) else "the network"
         raise WireError(
-            f"{endpoint}: would be open to the network: use tcp://127.0.0.1:{port}, "
-            "or give a folder of CURVE keys."
+            f"{endpoint}: would be open to {who}: use an ipc:// endpoint, "
+            "or give a folder of keys (make one with 'hapticsim keys FOLDER')."
         )
-
-
-def lock_endpoint(endpoint: str) -> int | None:
-    """Claim an ipc endpoint; return the descriptor that holds the claim, None for another transport.
-
-    ZeroMQ lets a second process bind an ipc path and silently takes the traffic away from the first.  So a
-    locked file beside the path decides who owns it; the kernel drops the lock with its process, however that
-    ends.  The file is never removed: whoever tries next must meet the same inode.
-
-    Raises
-    ------
-    WireError : another process has it, or the folder cannot be written.
-    """
-    if ipc_path(endpoint) is None:
-        return None
-    path = f"{ipc_path(endpoint)}.lock"
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise WireError(
-            f"{endpoint}: cannot be bound ({error.strerror}: {path}): choose a folder you can write."
-        ) from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        owner = os.pread(descriptor, 20, 0).decode("ascii", "replace").strip()
-        os.close(descriptor)
-        raise WireError(
-            f"{endpoint}: is in use by process {owner or '(unknown)'}: end it, or choose another endpoint."
-        ) from error
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
-    return descriptor

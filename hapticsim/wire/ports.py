@@ -6,20 +6,24 @@ the *oldest* messages, so they only bound memory; the newest is found by drainin
 CONFLATE: it would drop arm and disarm with the rest.  No ZMTP heartbeat: it is ten times slower than the 10
 ms in which silence must become zero force, so silence is measured on the messages themselves.
 
-Every function takes the ``context`` to use (the process-wide one if None) and ``curve``, the keys that an
-endpoint beyond this machine needs.  A socket belongs to one thread.
+Every function takes the ``context`` to use (the process-wide one if None) and ``curve``, the keys that a tcp
+endpoint needs; who binds names the ``road`` whose list of peers holds (`curve.ROADS`).  A socket belongs to
+one thread.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import zmq
 
 from hapticsim.errors import WireError
-from hapticsim.wire.endpoints import check_endpoint, host_of, ipc_path, lock_endpoint
+from hapticsim.wire.claim import check_folder, claim_path
+from hapticsim.wire.endpoints import check_endpoint, host_of, ipc_path
 from hapticsim.wire.messages import MAX_BYTES
 
 if TYPE_CHECKING:  # its authenticator costs the import of asyncio, which a device without keys need not pay
@@ -30,6 +34,8 @@ CONTROL_QUEUE = 64  # requests are answered one by one: here the oldest count, t
 PUBLISH_QUEUE = 256
 PUBLISHED_BYTES = 1 << 20
 _KERNEL_BUFFER_BYTES = 16384  # behind a stalled reader wait some 60 stale states instead of a thousand
+
+_bound_here: set[str] = set()  # endpoints of this process
 
 
 class BoundSocket:
@@ -48,8 +54,9 @@ class BoundSocket:
         if self.socket.closed:
             return
         self.socket.close(linger=linger_ms)
+        _bound_here.discard(self.endpoint)
         path = ipc_path(self.endpoint)
-        if path is not None:
+        if path is not None and path.is_socket():
             path.unlink(missing_ok=True)  # while the claim holds, it can only be ours
         if self._claim is not None:
             os.close(self._claim)
@@ -58,6 +65,7 @@ class BoundSocket:
 def bind_router(
     endpoint: str,
     *,
+    road: str = "device",
     context: zmq.Context | None = None,
     curve: Curve | None = None,
     queue: int = DEVICE_QUEUE,
@@ -68,12 +76,12 @@ def bind_router(
 
     Raises
     ------
-    WireError : the endpoint cannot be used, is taken, or leaves the machine without keys.
+    WireError : the endpoint cannot be used, is taken, or would be open to others.
     """
     socket = _open(zmq.ROUTER, context, queue, MAX_BYTES)
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)  # sending to a peer that is gone fails instead of vanishing
     _small_kernel_buffers(socket)
-    return _bind(socket, endpoint, curve)
+    return _bind(socket, endpoint, curve, road)
 
 
 def connect_dealer(
@@ -91,7 +99,7 @@ def connect_dealer(
 
     Raises
     ------
-    WireError : the endpoint cannot be used, or leaves the machine without keys.
+    WireError : the endpoint cannot be used, or is open to others.
     """
     socket = _open(zmq.DEALER, context, queue, longest_bytes)
     socket.setsockopt(zmq.IMMEDIATE, 1)
@@ -100,7 +108,11 @@ def connect_dealer(
 
 
 def bind_publisher(
-    endpoint: str, *, context: zmq.Context | None = None, curve: Curve | None = None
+    endpoint: str,
+    *,
+    road: str = "observe",
+    context: zmq.Context | None = None,
+    curve: Curve | None = None,
 ) -> BoundSocket:
     """Bind a PUB socket; it never blocks: a subscriber that does not keep up loses messages, no other does.
 
@@ -108,7 +120,7 @@ def bind_publisher(
     ------
     WireError : as `bind_router`.
     """
-    return _bind(_open(zmq.PUB, context, PUBLISH_QUEUE, MAX_BYTES), endpoint, curve)
+    return _bind(_open(zmq.PUB, context, PUBLISH_QUEUE, MAX_BYTES), endpoint, curve, road)
 
 
 def connect_subscriber(
@@ -147,33 +159,51 @@ def _small_kernel_buffers(socket: zmq.Socket[bytes]) -> None:
     socket.setsockopt(zmq.RCVBUF, _KERNEL_BUFFER_BYTES)
 
 
-def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None) -> BoundSocket:
-    claim = None
+def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None, road: str) -> BoundSocket:
+    path, claim = ipc_path(endpoint), None
     try:
         check_endpoint(endpoint, has_keys=curve is not None)
-        claim = lock_endpoint(endpoint)
-        if curve is not None:
-            curve.guard(socket)
+        claim = claim_path(endpoint, path) if path else None
+        if curve is not None and path is None:  # an ipc socket is closed to others by its mode
+            curve.guard(socket, road)
         socket.setsockopt(zmq.IPV6, ":" in host_of(endpoint))
-        socket.bind(endpoint)
+        with _only_mine():
+            socket.bind(endpoint)
     except (WireError, zmq.ZMQError) as error:
         socket.close()
         if claim is not None:
             os.close(claim)
         if isinstance(error, WireError):
             raise
-        if error.errno == errno.EADDRINUSE:
+        if error.errno == errno.EADDRINUSE and endpoint in _bound_here:
+            why = "is wanted twice by this program: give each road an endpoint of its own."
+        elif error.errno == errno.EADDRINUSE:
             why = "is in use by another process: end it, or choose another port."
         else:
             why = f"cannot be bound ({error.strerror}): choose another endpoint."
         raise WireError(f"{endpoint}: {why}") from error
-    return BoundSocket(socket, claim)
+    bound = BoundSocket(socket, claim)
+    _bound_here.add(bound.endpoint)
+    return bound
+
+
+@contextmanager
+def _only_mine() -> Iterator[None]:
+    """A socket made meanwhile has mode 600: only this user can connect."""
+    before = os.umask(0o177)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def _connect(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None) -> zmq.Socket[bytes]:
+    path = ipc_path(endpoint)
     try:
         check_endpoint(endpoint, has_keys=curve is not None)
-        if curve is not None:
+        if path is not None and path.parent.is_dir():
+            check_folder(endpoint, path.parent)
+        if curve is not None and path is None:
             curve.introduce(socket)
         socket.setsockopt(zmq.IPV6, ":" in host_of(endpoint))
         socket.connect(endpoint)

@@ -25,7 +25,7 @@ class Publisher:
     Parameters
     ----------
     endpoint : where to bind, e.g. ``default_endpoint("publish")``.
-    context, curve : see `ports`.
+    road, context, curve : see `ports`.
 
     Public attributes: ``endpoint`` (the one really bound), ``sent`` and ``dropped`` (messages, by topic;
     dropped are those too long for a subscriber, or that the socket would not take at once).
@@ -36,9 +36,14 @@ class Publisher:
     """
 
     def __init__(
-        self, endpoint: str, *, context: zmq.Context | None = None, curve: Curve | None = None
+        self,
+        endpoint: str,
+        *,
+        road: str = "observe",
+        context: zmq.Context | None = None,
+        curve: Curve | None = None,
     ) -> None:
-        self._bound = bind_publisher(endpoint, context=context, curve=curve)
+        self._bound = bind_publisher(endpoint, road=road, context=context, curve=curve)
         self.endpoint = self._bound.endpoint
         self.sent: Counter[str] = Counter()
         self.dropped: Counter[str] = Counter()
