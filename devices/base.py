@@ -55,6 +55,7 @@ class DeviceInfo:
     dof_out: int  # degrees of freedom that can push
     rate_Hz: float  # rate at which it is meant to be read
     emulated: bool  # True: no hardware, forces go to an emulated hand
+    hold_to_run: int = 0  # buttons (bit mask) of which one must stay down for force; 0: none has to
 
     def hello(self) -> Hello:
         """The same as the first message to a server."""
@@ -107,7 +108,7 @@ class Driver(ABC):
     options : what the user gave for this driver, keys with units; each driver documents its own.  A key or
         value that cannot be used raises ConfigError.
 
-    Called from one thread.  ``read`` and ``write`` never wait.
+    Called from one thread, ``halt`` excepted.  ``read`` and ``write`` never wait.
 
     ``shared_options`` names the options that mean the same to other drivers: a scene made for one of them
     keeps these when it is run with this driver.  All others are a driver's own.
@@ -158,6 +159,17 @@ class Driver(ABC):
         Called after every ``write``.  A device that cannot turn the hand leaves it as it is here.
         """
         return ZERO
+
+    def halt(self) -> None:
+        """Zero the motors because ``read`` has not returned in time; called from another thread.
+
+        Override it where the maker's library offers a better way from there.  Nothing calls it while a
+        ``write`` is under way.
+        """
+        try:
+            self.write(ZERO)
+        finally:
+            self.write_torque(ZERO)
 
     def notice(self, mode: int, fault: int) -> None:  # noqa: B027 - most drivers have nothing to show
         """Told when the server's mode (codes.Safety) or fault bits (codes.Fault) change; may do nothing."""

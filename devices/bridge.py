@@ -2,9 +2,10 @@
 
 Each tick, on absolute deadlines at the rate the server asked for: read the device, send what was measured,
 take the newest force, let the guard decide, write it.  Whatever goes wrong, the motors get zero: a silent
-server, a command that is not finite, a device that reports nonsense, an exception, a signal.
+server, a command that is not finite, a device that reports nonsense, an emergency stop, an exception, a
+signal, a read that hangs, a computer that was suspended.
 
-The hand engages (engagement.py); all buttons travel with the measurement.
+The hand engages and stops (engagement.py); all buttons travel with the measurement.
 """
 
 from __future__ import annotations
@@ -15,18 +16,24 @@ import threading
 import time
 from typing import TextIO
 
-from devices.base import ZERO, DeviceSample, Driver, Finished
+from devices.base import READY, SATURATED, ZERO, DeviceSample, Driver, Finished
+from devices.bridge_words import BridgeWords
 from devices.engagement import Engagement
 from devices.guard import ForceGuard
-from devices.pacing import Pacer, quiet_memory
+from devices.motors import Motors
+from devices.pacing import Pacer, SleepDetector, quiet_memory
+from devices.plausible import Plausibility, Verdict
 from devices.report import BridgeReport
 from devices.voice import Voice
+from devices.watchdog import Watchdog
 from hapticsim.errors import WireError
 from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.messages import DeviceFlag, Force, Welcome
+from hapticsim.wire.messages import DeviceFlag, Welcome
 
 FIRST_LOOK_S = 0.02  # between two looks for a server before the first session
-ANSWER_ALLOWANCE = 5.0  # time-outs that may pass between a measurement and a command that knows of it
+REFUSAL_PATIENCE_S = 1.0  # a server believes in a device that died for half of it
+SLOWEST_HZ, FASTEST_HZ = 500.0, 10_000.0  # of a bridge, whatever rate a server asks for
+HANG_S = 0.009  # of a driver's read, or of the loop; within ten milliseconds force must be gone
 WATCHDOG, REFUSED = int(DeviceFlag.WATCHDOG), int(DeviceFlag.REFUSED)
 
 
@@ -41,6 +48,7 @@ class Bridge:
     wait_s : how long to look for a server at the start; None: until stopped.
     once : end with the first session instead of looking for another.
     stream : where sentences and the status line go.
+    hold_to_run : buttons of which one must stay down for force; None: what the driver says.
     """
 
     def __init__(
@@ -52,6 +60,7 @@ class Bridge:
         wait_s: float | None = 10.0,
         once: bool = False,
         stream: TextIO = sys.stderr,
+        hold_to_run: int | None = None,
     ) -> None:
         self.driver, self.link = driver, link
         self.stop = stop or threading.Event()
@@ -59,21 +68,31 @@ class Bridge:
         self.report = BridgeReport()
         limits = driver.info.limits
         self._guard = ForceGuard(
-            limits.max_force_N, limits.turning.max_torque_Nm if limits.turning is not None else 0.0
+            limits.max_force_N,
+            limits.turning.max_torque_Nm if limits.turning is not None else 0.0,
+            max_slew_N_per_s=limits.max_slew_N_per_s,
+            heating=limits.heating,
         )
-        self._engagement = Engagement(driver, link)
+        if hold_to_run is None:
+            hold_to_run = driver.info.hold_to_run
+        self._engagement = Engagement(driver, link, self._guard, hold_to_run)
+        self._plausible = Plausibility()
+        self._motors = Motors(driver)
+        self._watchdog = Watchdog(self._motors, HANG_S)
+        self._words = BridgeWords(link, self._guard, self._engagement, self._plausible, driver.info)
         self._voice = Voice(stream, self._status)
         self._sample: DeviceSample | None = None
-        self._force = ZERO
         self._welcome: Welcome | None = None  # terms of the session the guard knows
         self._pacer = Pacer(1.0 / driver.info.rate_Hz)
+        self._refusal = ""  # of a server, said once
+        self._halts = 0  # times the watchdog zeroed the motors, known to the loop
 
     def run(self, duration_s: float | None = None) -> BridgeReport:
         """Open the driver, find the server, tick until stopped; returns the report.
 
         Raises
         ------
-        DeviceError : the driver cannot be opened or the device went away.
+        DeviceError : the driver cannot be opened, failed, or the device went away.
         WireError : no server, or it refused the device.
         """
         self._voice.start()
@@ -85,19 +104,30 @@ class Bridge:
                     self._loop(welcome, duration_s)
         except Finished as end:
             self._voice.say(str(end))
-        finally:
-            self._leave()
+        except BaseException:
+            self._leave()  # what went wrong in the end is not what went wrong
+            raise
+        failure = self._leave()
+        if failure is not None:
+            raise failure
         return self.report
 
     # ------------------------------------------------------------------------------------------------ session
 
     def _find_server(self) -> Welcome | None:
-        give_up = math.inf if self.wait_s is None else time.monotonic() + self.wait_s
+        started_s = time.monotonic()
+        refused_s = math.inf
         while not self.stop.is_set():
-            welcome = self.link.try_connect()
+            try:
+                welcome = self.link.try_connect()
+            except WireError:
+                refused_s = min(refused_s, time.monotonic())
+                if time.monotonic() - refused_s > REFUSAL_PATIENCE_S:
+                    raise
+                welcome = None
             if welcome is not None:
                 return welcome
-            if time.monotonic() > give_up:
+            if self.wait_s is not None and time.monotonic() - started_s > self.wait_s:
                 raise WireError(
                     f"{self.link.endpoint}: no server answered within {self.wait_s:g} s: "
                     "start one with 'hapticsim run'."
@@ -109,29 +139,43 @@ class Bridge:
         """Follow the link into a session, or out of one (None)."""
         self._welcome = welcome
         self._engagement.forget()
+        self._voice.say(self._words.session(welcome))
         if welcome is None:
-            self._voice.say(f"{self.link.endpoint}: {self.link.ended} Force is zero; looking for a server.")
             return
+        self._refusal = ""
         self.report.sessions += 1
-        self._pacer.set_period(1.0 / welcome.rate_Hz)
+        self._pacer.set_period(1.0 / min(max(welcome.rate_Hz, SLOWEST_HZ), FASTEST_HZ))
         self._guard.begin(
-            welcome.force_limit_N, welcome.slew_limit_N_per_s, welcome.timeout_s, self._pacer.period_s
+            welcome.force_limit_N,
+            welcome.slew_limit_N_per_s,
+            welcome.timeout_s,
+            self._pacer.period_s,
+            welcome.torque_limit_Nm,
+            welcome.resume_within_s,
         )
-        limit = min(welcome.force_limit_N, self.driver.info.limits.max_force_N)
-        self._voice.say(
-            f"{self.driver.info.model}: in session with {self.link.endpoint} at {welcome.rate_Hz:g} Hz, "
-            f"up to {limit:g} N."
-        )
+
+    def _look_again(self) -> None:
+        try:
+            self.link.try_connect()
+        except WireError as refusal:
+            if str(refusal) != self._refusal:
+                self._refusal = str(refusal)
+                self._voice.say(f"{refusal} Looking again.")
 
     # --------------------------------------------------------------------------------------------------- loop
 
     def _loop(self, welcome: Welcome, duration_s: float | None) -> None:
-        self._pacer = pacer = Pacer(1.0 / welcome.rate_Hz)
         self._change_session(welcome)
+        self._pacer = pacer = Pacer(self._pacer.period_s)
+        self._watchdog.start()
+        sleep = SleepDetector()
         last_s = time.monotonic()
         end_s = math.inf if duration_s is None else last_s + duration_s
         while last_s < end_s and not self.stop.is_set():
             now_s = pacer.wait()
+            slept_s = sleep.slept_s()
+            if slept_s > 0.0:
+                self._wake_up(slept_s)
             self._tick(now_s, max(now_s - last_s, 0.0))  # the first deadline may be older than last_s
             last_s = now_s
             self.report.ticks, self.report.missed = pacer.ticks, pacer.missed
@@ -142,39 +186,48 @@ class Bridge:
                 self._look_again()
 
     def _tick(self, now_s: float, elapsed_s: float) -> None:
-        sample = self.driver.read(now_s)
-        self._sample = sample
-        if _is_finite(sample):
-            self._send(sample)
+        sample = self._motors.read(now_s)
+        verdict = self._plausible.judge(sample, elapsed_s, self._pacer.period_s)
+        if verdict is Verdict.UNUSABLE:
+            stopped_by = ""
         else:
-            self.report.bad_samples += 1
+            self._sample = sample
+            stopped_by = self._engagement.stops(sample)
+            self._send(sample, verdict)
         command = self.link.newest_force()
         if self.link.welcome is not self._welcome:
             self._change_session(self.link.welcome)  # before anything of the new session is applied
-        refused_before, was_silent = self._guard.not_finite, self._guard.silent
-        if command is None:
-            force = self._guard.apply(None, -1, math.inf, elapsed_s)
-        else:
+        if command is not None:
             self._engagement.hear(command.mode, command.fault)
-            force = self._guard.apply(
-                command.force_N, command.mode, self._age_s(command), elapsed_s, command.torque_Nm
-            )
-        usable = _is_finite(sample)
-        self._force = self.driver.write(force if usable else ZERO)
-        self.driver.write_torque(self._guard.torque_Nm if usable else ZERO)
+        halts, self._halts = self._halts, self._watchdog.fired
+        force = self._guard.apply(
+            command.force_N if command else None,
+            command.mode if command else -1,
+            self.link.force_age_s(),
+            elapsed_s,
+            command.torque_Nm if command else ZERO,
+            answered_s=self.link.answered_s(),
+            usable=verdict is Verdict.GOOD and self._halts == halts,
+            stop=bool(stopped_by) or verdict is Verdict.JUMP,
+        )
+        self._motors.apply(force, self._guard.torque_Nm)
+        self._watchdog.alive()
         # Only now, with the motors served, is there time for words.
-        if self._guard.silent and not was_silent:
-            self._voice.say(f"{self.link.endpoint}: silent; force is zero until the server is armed again.")
-        if self._guard.not_finite > refused_before == 0:
-            self._voice.say(f"{self.link.endpoint}: sent a force that is not finite; zero was applied.")
-        if self._guard.held:
+        if verdict is not Verdict.UNUSABLE:
+            self._engagement.press(sample.buttons, now_s)
+        if self._guard.held or self._guard.stopped:
             self._engagement.refuse_force(now_s)
-        self._engagement.press(sample.buttons)
+        for sentence in self._words.news(verdict, stopped_by, self._watchdog.hangs):
+            self._voice.say(sentence)
 
-    def _send(self, sample: DeviceSample) -> None:
+    def _send(self, sample: DeviceSample, verdict: Verdict) -> None:
         flags = sample.flags
-        if self._guard.held and self._guard.silences:
+        if verdict is Verdict.JUMP:
+            flags &= ~READY  # whoever knows no jumps knows what this means
+        if self._guard.watchdog:
             flags |= WATCHDOG
+        if self._guard.saturated:
+            flags |= SATURATED
         if self._guard.not_finite > self.report.not_finite:
             self.report.not_finite = self._guard.not_finite
             flags |= REFUSED
@@ -189,58 +242,25 @@ class Bridge:
             target_m=sample.target_m,
         )
 
-    def _age_s(self, command: Force) -> float:
-        """Time since it arrived, or a fifth of the time since the measurement it answers if that is more.
+    def _wake_up(self, slept_s: float) -> None:
+        """The computer was suspended: nothing of before counts, on either side."""
+        self._motors.zero()
+        self.report.suspended += 1
+        self.link.bye(f"its computer was suspended for {slept_s:.0f} s.")
 
-        The second catches what the first cannot: commands that lay in a queue while this process stood still,
-        and a server that talks but no longer hears us.
-        """
-        answered_s = (time.monotonic_ns() - command.echo_ns) * 1e-9
-        return max(self.link.force_age_s(), answered_s / ANSWER_ALLOWANCE)
+    # ---------------------------------------------------------------------------------------------------- end
 
-    def _look_again(self) -> None:
-        try:
-            self.link.try_connect()
-        except WireError as refusal:
-            self._voice.say(str(refusal))
-
-    # ------------------------------------------------------------------------------------------ end and words
-
-    def _leave(self) -> None:
-        """Zero, goodbye, close: each step is tried whatever the one before did."""
-        report, guard, trip = self.report, self._guard, self.link.round_trip
-        report.largest_force_N = guard.largest_N
-        report.silences, report.not_finite = guard.silences, guard.not_finite
-        report.round_trip_p50_us, report.round_trip_p99_us = trip.percentile_us(50), trip.percentile_us(99)
-        report.dropped = {str(reason): count for reason, count in self.link.dropped.items()}
-        try:
-            if self._sample is not None:
-                self.driver.write_torque(ZERO)
-                self.driver.write(ZERO)
-        finally:
+    def _leave(self) -> Exception | None:
+        """Zero, goodbye, close: each step is tried whatever the one before did; returns what failed first."""
+        self.report.fill(self._guard, self._plausible, self._watchdog, self.link)
+        failures: list[Exception] = []
+        steps = (self._motors.zero, self.driver.close, self.link.close, self._watchdog.stop, self._voice.stop)
+        for step in steps if self._sample is not None else steps[1:]:
             try:
-                self.driver.close()
-            finally:
-                self.link.close()
-                self._voice.stop()
+                step()
+            except Exception as error:
+                failures.append(error)
+        return failures[0] if failures else None
 
     def _status(self) -> str:
-        sample = self._sample
-        if sample is None:
-            return f"looking for a server at {self.link.endpoint}"
-        x, y, z = (1e3 * c for c in sample.position_m)
-        return (
-            f"{self._engagement.words}  handle {x:+6.1f} {y:+6.1f} {z:+6.1f} mm  "
-            f"force {math.hypot(*self._force):5.2f} N  "
-            f"round trip {self.link.round_trip.percentile_us(50):.0f} us  missed {self.report.missed}"
-        )
-
-
-def _is_finite(sample: DeviceSample) -> bool:
-    # The sum is finite only if every term is, and one sum is cheaper than thirteen tests.
-    return math.isfinite(
-        sum(sample.position_m)
-        + sum(sample.velocity_m_per_s)
-        + sum(sample.quaternion_wxyz)
-        + sum(sample.angular_velocity_rad_per_s)
-    )
+        return self._words.status(self._sample, self._motors.force_N, self.report.missed)

@@ -23,8 +23,19 @@ DEFAULTS = {
     "coulomb_friction_N": 0.1,  # between the cable drives (0.04) and the geared arms (0.26)
 }
 
+CONTINUOUS = "continuous_force_N"  # column of Heating
+
 # Columns of the rotation: all of them, or none.
 TURNING = ("max_torque_Nm", "max_stiffness_Nm_per_rad", "max_damping_Nms_per_rad")
+
+# The fastest change of force that a device is given, whatever a server allows: a wall of 5000 N/m, the
+# stiffest of the table, met at 1 m/s.  Servers keep to 2000 N/s unless their scene says otherwise.
+MAX_SLEW_N_PER_S = 5000.0
+
+# Nobody publishes the time constant of the windings: a guess, of the order of small motors (10 to 60 s).  Nor
+# does everybody publish the continuous force: then it is taken as half of the largest.
+TIME_CONSTANT_S = 30.0
+CONTINUOUS_SHARE = 0.5
 
 # No maker publishes viscous friction.  A modelling choice: print it beside every stability result; sweep it.
 VISCOUS_FRICTION_NS_PER_M = 0.5
@@ -51,6 +62,14 @@ TURNING_DEFAULT = TurningLimits(max_torque_Nm=0.2, max_stiffness_Nm_per_rad=1.0,
 
 
 @dataclass(frozen=True, slots=True)
+class Heating:
+    """What the motors stand for long (heat.py)."""
+
+    continuous_force_N: float
+    time_constant_s: float = TIME_CONSTANT_S  # a guess for every device
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceLimits:
     """One row of the table.  The stiffness and damping are tuning ceilings at 1 kHz, not measurements."""
 
@@ -66,6 +85,8 @@ class DeviceLimits:
     assumed: tuple[str, ...] = ()  # fields filled from a default
     note: str = ""
     turning: TurningLimits | None = None  # None: it cannot turn the hand
+    max_slew_N_per_s: float = MAX_SLEW_N_PER_S  # a choice for every device
+    heating: Heating | None = None  # None: its motors are not watched; every row of the table has one
 
 
 @cache
@@ -90,18 +111,27 @@ def _limits(row: dict[str, str]) -> DeviceLimits:
     numbers: dict[str, float] = {}
     assumed = ["viscous_friction_Ns_per_m"]
     for column, cell in row.items():
-        if column in ("device", "note", *TURNING):
+        if column in ("device", "note", CONTINUOUS, *TURNING):
             continue
         if cell.strip():
             numbers[column] = float(cell)
         else:
             numbers[column] = DEFAULTS[column]
             assumed.append(column)
+    if not row[CONTINUOUS].strip():
+        assumed.append(CONTINUOUS)
     turning = {column: float(row[column]) for column in TURNING if row[column].strip()}
     return DeviceLimits(
         device=row["device"],
         note=row["note"],
         assumed=tuple(assumed),
         turning=TurningLimits(**turning) if turning else None,
+        heating=_heating(row[CONTINUOUS], numbers["max_force_N"]),
         **numbers,
     )
+
+
+def _heating(cell: str, max_force_N: float) -> Heating:
+    if cell.strip():
+        return Heating(float(cell))
+    return Heating(CONTINUOUS_SHARE * max_force_N)

@@ -54,6 +54,39 @@ class Pacer:
         return self._deadline_ns * 1e-9
 
 
+class SleepDetector:
+    """Notices that the computer was suspended: the clock that counts through it ran ahead of the other.
+
+    Parameters
+    ----------
+    longest_s : a shorter absence does not count.
+    """
+
+    def __init__(self, longest_s: float = 0.1) -> None:
+        self._longest_s = longest_s
+        self._offset_s = max(suspended_s() for _ in range(3))
+
+    def slept_s(self) -> float:
+        """How long the computer was suspended since the last call [s]; 0 if it was not."""
+        offset_s = suspended_s()
+        slept_s = offset_s - self._offset_s
+        if slept_s < self._longest_s:
+            return 0.0
+        self._offset_s = offset_s
+        return slept_s
+
+
+def suspended_s() -> float:
+    """How long the computer was suspended since it started [s], at least; 0 where nobody can tell.
+
+    The monotonic clock is read last: a thread that loses its processor between the two finds too little.
+    """
+    if not hasattr(time, "CLOCK_BOOTTIME"):
+        return 0.0
+    through_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+    return through_s - time.monotonic()
+
+
 @contextmanager
 def quiet_memory() -> Iterator[None]:
     """No garbage collection inside the block: what exists is frozen, and the loop makes no cycles."""

@@ -6,11 +6,12 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from devices.base import ZERO
 from devices.guard import ForceGuard
+from devices.limits import MAX_SLEW_N_PER_S, Heating
 from hapticsim.codes import Safety
 
 PERIOD = 1e-3
@@ -113,3 +114,260 @@ def test_whatever_comes_the_motors_get_finite_bounded_and_slow_forces(commands):
         assert math.hypot(*forces[-1]) <= 8.0 * (1.0 + 1e-12)
     for (before, after), (_, _, _, elapsed_s) in zip(itertools.pairwise(forces), commands, strict=True):
         assert after == ZERO or math.dist(before, after) <= 2000.0 * elapsed_s * (1.0 + 1e-9) + 1e-12
+
+
+# ----------------------------------------------------------------------------- what this side decides alone
+
+
+def armed(**terms: float) -> ForceGuard:
+    """A guard that lets 1 N through."""
+    guard = session(**terms)
+    assert guard.apply((1.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD) == (1.0, 0.0, 0.0)
+    return guard
+
+
+def test_a_stop_means_zero_until_it_is_over_and_the_server_was_disarmed_and_the_hand_engaged():
+    guard = armed(resume_within_s=0.1)
+    push = ((1.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD)
+    still = (ZERO, Safety.FAULT, FRESH, PERIOD)
+    assert guard.apply(*push, stop=True) == ZERO
+    assert guard.apply(*push) == ZERO  # released, and the server is armed all the same
+    guard.apply(*still, stop=True)
+    assert not guard.engage()  # the server was seen still, and the stop lasts
+    assert guard.apply(*push) == ZERO
+    guard.apply(*still)
+    assert guard.apply(*push) == ZERO  # released, the server was still: nobody engaged
+    guard.apply(*still)
+    assert guard.engage()
+    assert guard.apply(*push) == (1.0, 0.0, 0.0)
+
+
+def test_engaging_before_the_server_was_seen_disarmed_is_void():
+    guard = armed()
+    guard.apply(ZERO, Safety.ARMED, FRESH, PERIOD, stop=True)
+    assert not guard.engage()
+    guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+    assert guard.apply((1.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD) == ZERO
+
+
+@pytest.mark.parametrize("asked_s", [0.01, 0.02, 0.5, 10.0])
+def test_no_server_can_have_its_commands_obeyed_for_longer_than_20_ms(asked_s):
+    guard = armed(timeout_s=asked_s)
+    assert guard.apply((1.0, 0.0, 0.0), Safety.ARMED, 0.02, PERIOD) == ZERO
+
+
+def test_a_command_that_knows_of_no_measurement_of_the_last_two_time_outs_is_too_old():
+    for answered_s, through in ((0.019, True), (0.021, False)):
+        force = armed().apply((1.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD, answered_s=answered_s)
+        assert (force != ZERO) is through
+
+
+def test_no_server_can_have_the_force_change_faster_than_the_device_is_given():
+    guard = ForceGuard(12.0, max_slew_N_per_s=3000.0)
+    guard.begin(12.0, 1e7, 0.01, PERIOD)
+    guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+    ramp = [guard.apply((9.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD)[0] for _ in range(4)]
+    assert ramp == pytest.approx([3.0, 6.0, 9.0, 9.0])
+
+
+def test_a_late_tick_changes_the_force_by_no_more_than_a_tick_of_500_Hz():
+    guard = session(slew_limit_N_per_s=1000.0)
+    assert guard.apply((7.0, 0.0, 0.0), Safety.ARMED, FRESH, 0.009)[0] == pytest.approx(2.0)
+
+
+def test_an_unusable_measurement_takes_the_force_and_the_memory_of_it():
+    guard = session(slew_limit_N_per_s=200.0)
+    for _ in range(50):
+        guard.apply((3.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD)
+    assert guard.apply((3.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD, usable=False) == ZERO
+    assert 0.0 < guard.apply((3.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD)[0] <= 0.2
+    assert guard.interruptions == 1
+
+
+def test_a_device_that_only_turns_the_hand_gets_its_torque():
+    guard = ForceGuard(0.0, 0.2)
+    guard.begin(8.0, 2000.0, 0.01, PERIOD)
+    guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+    for _ in range(10):
+        assert guard.apply((1.0, 2.0, 3.0), Safety.ARMED, FRESH, PERIOD, (0.0, 0.0, 1.0)) == ZERO
+    assert guard.torque_Nm == pytest.approx((0.0, 0.0, 0.2))
+
+
+@pytest.mark.parametrize(("said_Nm", "limit_Nm"), [(0.0, 0.2), (0.05, 0.05), (5.0, 0.2)])
+def test_the_smaller_torque_limit_holds_and_zero_means_that_the_server_says_none(said_Nm, limit_Nm):
+    guard = ForceGuard(12.0, 0.2)
+    guard.begin(8.0, 2000.0, 0.01, PERIOD, torque_limit_Nm=said_Nm)
+    guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+    for _ in range(20):
+        guard.apply(ZERO, Safety.ARMED, FRESH, PERIOD, (3.0, 0.0, -4.0))
+    assert math.hypot(*guard.torque_Nm) == pytest.approx(limit_Nm)
+
+
+# --------------------------------------------------------------------------------- a silence ridden through
+
+
+def be_silent(guard: ForceGuard, seconds: float) -> None:
+    for n in range(round(seconds / PERIOD)):
+        assert guard.apply((1.0, 0.0, 0.0), Safety.ARMED, 0.007 + n * PERIOD, PERIOD) == ZERO
+
+
+def test_force_comes_back_by_itself_under_a_rising_ceiling_once_the_server_said_it_was_interrupted():
+    guard = armed(resume_within_s=0.1)
+    be_silent(guard, 0.03)
+    push = ((7.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD)
+    assert guard.apply(*push) == ZERO and guard.watchdog  # it did not notice
+    assert guard.apply(ZERO, Safety.INTERRUPTED, FRESH, PERIOD) == ZERO and not guard.watchdog
+    back = [guard.apply(*push)[0] for _ in range(120)]
+    assert back[0] == pytest.approx(8.0 * PERIOD / 0.1)  # of the limit, 8 N
+    assert max(b - a for a, b in itertools.pairwise(back)) <= 8.0 * PERIOD / 0.1 + 1e-9
+    assert back[-1] == 7.0
+    assert (guard.interruptions, guard.silences, guard.held) == (1, 1, False)
+    assert guard.longest_s == pytest.approx(0.033)
+
+
+def test_a_server_that_never_says_it_was_interrupted_is_held_in_the_end():
+    guard = armed(resume_within_s=0.1)
+    be_silent(guard, 0.03)
+    for _ in range(100):
+        assert guard.apply((1.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD) == ZERO
+    assert guard.held
+    assert guard.apply(ZERO, Safety.INTERRUPTED, FRESH, PERIOD) == ZERO and guard.held
+
+
+@pytest.mark.parametrize(("silent_s", "held"), [(0.09, False), (0.1, True), (0.3, True)])
+def test_a_silence_longer_than_agreed_needs_an_engage(silent_s, held):
+    guard = armed(resume_within_s=0.1)
+    be_silent(guard, silent_s)
+    assert guard.held is held
+    guard.apply(ZERO, Safety.INTERRUPTED, FRESH, PERIOD)
+    assert (guard.apply((1.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD) == ZERO) is held
+    assert guard.interruptions == (0 if held else 1)
+
+
+def test_no_server_can_have_force_come_back_after_more_than_half_a_second():
+    guard = armed(resume_within_s=1.0)
+    be_silent(guard, 0.6)
+    assert guard.held
+
+
+def test_an_interruption_on_the_servers_side_counts_too_and_arming_anew_does_not():
+    guard = armed(resume_within_s=0.1)
+    for _ in range(20):
+        assert guard.apply((1.0, 0.0, 0.0), Safety.INTERRUPTED, FRESH, PERIOD) == ZERO
+    assert guard.apply((1.0, 0.0, 0.0), Safety.ARMING, FRESH, PERIOD) != ZERO
+    assert (guard.interruptions, guard.silences) == (1, 0)
+    assert guard.longest_s == pytest.approx(0.021)
+    guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+    guard.apply((1.0, 0.0, 0.0), Safety.ARMING, FRESH, PERIOD)
+    assert guard.interruptions == 1
+
+
+# ---------------------------------------------------------------------------------------------- warm motors
+
+
+def test_warm_motors_get_the_continuous_force_in_the_long_run_without_a_step_and_cool_again():
+    guard = ForceGuard(3.3, heating=Heating(0.88, time_constant_s=2.0))
+    guard.begin(12.0, 2000.0, 0.01, PERIOD)
+    guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+    forces = [guard.apply((9.0, 0.0, 0.0), Safety.ARMED, FRESH, PERIOD)[0] for _ in range(20_000)]
+    assert forces[50] == pytest.approx(3.3)
+    assert forces[-1] == pytest.approx(0.88, rel=1e-2) and guard.saturated
+    assert max(a - b for a, b in itertools.pairwise(forces)) < 0.1
+    assert guard.heat.warmth <= 1.0
+    heat_N2s = sum(f * f for f in forces) * PERIOD  # 20 s at 0.88 N, and what a cold motor takes besides
+    assert heat_N2s == pytest.approx(0.88**2 * (20.0 + 2.0), rel=0.02)
+    for _ in range(10_000):
+        guard.apply(ZERO, Safety.ARMED, FRESH, PERIOD)
+    assert not guard.heat.shrunk and guard.heat.limit_N == 3.3
+
+
+def test_motors_of_which_nothing_is_known_or_that_stand_their_largest_force_are_not_limited():
+    for heating in (None, Heating(12.0)):
+        guard = ForceGuard(12.0, heating=heating)
+        guard.begin(12.0, 5000.0, 0.01, PERIOD)
+        guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+        for _ in range(1000):
+            force = guard.apply((20.0, 0.0, 0.0), Safety.ARMED, FRESH, 0.005)
+        assert force[0] == pytest.approx(12.0) and guard.saturated
+
+
+# ----------------------------------------------------------------------------- whatever comes, in any order
+
+TICKS = st.lists(
+    st.tuples(
+        st.one_of(st.none(), st.tuples(ANY, ANY, ANY), st.just((50.0, -20.0, 7.0))),
+        st.one_of(st.tuples(ANY, ANY, ANY), st.just((0.0, 0.3, 0.4))),
+        st.sampled_from([-1, 99, *map(int, Safety), Safety.ARMED, Safety.ARMED, Safety.ARMING]),
+        st.sampled_from([0.0, 0.001, 0.004, 0.0061, 0.012, 0.09, 1.0, math.inf]),  # age
+        st.sampled_from([1e-4, 1e-3, 1e-3, 2e-3, 5e-3, 0.011, 0.05, 1.0]),  # elapsed
+        st.sampled_from([0.0, 0.005, 0.019, 0.021, math.inf]),  # answered
+        st.sampled_from([True, True, True, True, False]),  # usable
+        st.sampled_from([False, False, False, False, True]),  # stop
+        st.sampled_from(["", "", "", "engage", "begin"]),
+    ),
+    max_size=80,
+)
+TERMS = st.tuples(
+    st.sampled_from([0.0, 3.3, 12.0]),  # device limits
+    st.sampled_from([0.0, 0.2]),
+    st.floats(0.0, 1000.0),  # the server's
+    st.floats(0.0, 1e7),
+    st.floats(1e-3, 10.0),
+    st.floats(0.0, 100.0),
+    st.floats(0.0, 1.0),
+    st.sampled_from([None, Heating(1.0, time_constant_s=0.05)]),
+)
+
+
+@settings(max_examples=400)
+@given(TERMS, TICKS)
+def test_whatever_a_server_and_a_device_do_no_force_breaks_a_promise(terms, ticks):
+    limit_N, limit_Nm, said_N, said_slew, timeout_s, said_Nm, resume_s, heating = terms
+    guard = ForceGuard(limit_N, limit_Nm, heating=heating)
+
+    def begin() -> None:
+        guard.begin(said_N, said_slew, timeout_s, PERIOD, said_Nm, resume_s)
+
+    begin()
+    most_N, slew = min(limit_N, said_N), min(said_slew, MAX_SLEW_N_PER_S)
+    most_Nm = min(limit_Nm, said_Nm or limit_Nm)
+    most_Nm_per_s = slew * limit_Nm / limit_N if limit_N else limit_Nm / 0.005
+    before, torque_before = ZERO, ZERO
+    engaged = seen_still = False  # since whatever took the force away for good
+    must_engage = False
+    quiet_s = 0.0
+    for force_N, torque_Nm, mode, age_s, elapsed_s, answered_s, usable, stop, then in ticks:
+        force = guard.apply(
+            force_N, mode, age_s, elapsed_s, torque_Nm, answered_s=answered_s, usable=usable, stop=stop
+        )
+        torque = guard.torque_Nm
+        size, turn = math.hypot(*force), math.hypot(*torque)
+        assert math.isfinite(size) and math.isfinite(turn)
+        assert size <= most_N * (1.0 + 1e-12) and turn <= most_Nm * (1.0 + 1e-12)
+        step_s = min(elapsed_s, 0.002)
+        assert force == ZERO or math.dist(before, force) <= slew * step_s * (1.0 + 1e-9) + 1e-12
+        assert (
+            turn == 0.0 or math.dist(torque_before, torque) <= most_Nm_per_s * step_s * (1.0 + 1e-9) + 1e-12
+        )
+        heard = force_N is not None and age_s < 0.02 and answered_s <= 0.04
+        quiet_s = 0.0 if heard else quiet_s + elapsed_s
+        if stop:
+            engaged, seen_still, must_engage = False, False, True
+        elif heard and all(map(math.isfinite, (*force_N, *torque_Nm))) and mode in (0, 3):
+            seen_still = True
+        if quiet_s > resume_s + 0.02:
+            seen_still = False
+        if size > 0.0 or turn > 0.0:
+            assert heard and usable and not stop and mode in (1, 2)
+            assert age_s <= min(timeout_s, 0.02) and elapsed_s <= min(timeout_s, 0.02)
+            assert seen_still, "force without the server having been seen disarmed"
+            assert engaged or not must_engage, "force after a stop, and nobody engaged"
+        if then == "engage":
+            if guard.engage():
+                assert not stop and seen_still
+                engaged, must_engage = True, False
+        elif then == "begin":
+            begin()
+            force = torque = ZERO
+            seen_still = False
+        before, torque_before = force, torque

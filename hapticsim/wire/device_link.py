@@ -91,6 +91,7 @@ class DeviceLink:
         self._socket = connect_dealer(endpoint, context=context, curve=curve)
         self._inbox = Inbox(0, FROM_SERVER)
         self._number = 0
+        self._refusal = ""  # a server's sentence, not told yet
         self._first_hello_ns = 0  # of this handshake: a welcome to an older one is not for us
         self._last_hello_s = -math.inf
         self._force: Force | None = None
@@ -128,6 +129,9 @@ class DeviceLink:
         WireError : the server refused the device; the sentence is the server's.
         """
         self._drain()
+        if self._refusal:
+            refusal, self._refusal = self._refusal, ""
+            raise WireError(f"{self.endpoint}: {refusal}")
         now = time.monotonic()
         if self.welcome is None and now - self._last_hello_s >= self.retry_s:
             self._last_hello_s = now
@@ -139,7 +143,7 @@ class DeviceLink:
         """End the session politely; the force is over on both ends."""
         if self.welcome is not None:
             self._send(Bye(reason))
-            self._end("this end said bye.")
+            self._end(f"this end left: {reason}")
 
     def close(self) -> None:
         """Say bye and close the socket; messages under way get 50 ms to leave."""
@@ -195,6 +199,15 @@ class DeviceLink:
         """Return the time since the newest force arrived [s]; infinite without one in this session."""
         return time.monotonic() - self._force_at_s
 
+    def answered_s(self) -> float:
+        """Return the time since the measurement that the newest force knows of [s]; infinite without one.
+
+        It grows where the arrival of forces tells nothing: they lay in a queue, or the server does not hear.
+        """
+        if self._force is None:
+            return math.inf
+        return (time.monotonic_ns() - self._force.echo_ns) * 1e-9
+
     def arm(self) -> bool:
         """Ask for force; the server answers by the mode of the forces that follow."""
         return self.welcome is not None and self._send(Arm())
@@ -249,7 +262,7 @@ class DeviceLink:
                 self.dropped[Reason.STALE] += 1
             elif isinstance(message, Reject):
                 self._end(message.reason)
-                raise WireError(f"{self.endpoint}: {message.reason}")
+                self._refusal = message.reason  # `try_connect` raises it: no other call ends a run
             elif self.welcome is None or message.session != self.welcome.session:
                 self._begin(message)
             return  # a welcome that is repeated, because we repeated our hello, changes nothing
@@ -267,7 +280,7 @@ class DeviceLink:
         self._inbox = Inbox(welcome.session, FROM_SERVER)
         self._inbox.dropped = self.dropped
         self._inbox.admit(welcome)
-        self.welcome, self.ended = welcome, ""
+        self.welcome, self.ended, self._refusal = welcome, "", ""
         self._force, self._force_at_s = None, -math.inf
         self._heard_at_s = time.monotonic()
 

@@ -27,11 +27,14 @@ class RoundTrip:
             self._last_echo_ns = echo_ns
             self._times_ns.append(now_ns - echo_ns)
 
-    def percentile_us(self, percent: float) -> float:
-        """Return the given percentile (nearest rank) [us], NaN before the first echo."""
+    def percentile_us(self, percent: float, newest: int = 0) -> float:
+        """Return the given percentile (nearest rank) [us], NaN before the first echo.
+
+        newest : of so many of the newest round trips only, which takes less time; 0: of all kept.
+        """
         if not self._times_ns:
             return float("nan")
-        ordered = sorted(self._times_ns)
+        ordered = sorted(list(self._times_ns)[-newest:])
         return ordered[min(len(ordered) - 1, int(percent / 100.0 * len(ordered)))] / 1000.0
 
     def __len__(self) -> int:

@@ -1,0 +1,67 @@
+"""Zero from another thread when a driver's ``read`` does not come back.
+
+The bridge's loop says after each tick that it is alive.  When it has not for a time-out and the motors are
+on, this thread zeroes them (``Driver.halt``).  It sleeps until the earliest time at which that could be, so
+it wakes about once per time-out.  It cannot help where the library holds Python's interpreter while it
+waits, nor where ``write`` hangs: a device's own watchdog must.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from devices.motors import Motors
+
+RELAX_S = 0.05  # between two looks while it has nothing to do
+
+
+class Watchdog:
+    """Watches one loop.
+
+    Parameters
+    ----------
+    motors : of the device.
+
+    timeout_s : silence of the loop after which the motors are zeroed.
+
+    Public attributes: ``fired`` (how often that happened), ``hangs`` (how often in the driver's ``read``;
+    else the loop itself had no processor).
+    """
+
+    def __init__(self, motors: Motors, timeout_s: float) -> None:
+        self.timeout_s, self.fired, self.hangs = timeout_s, 0, 0
+        self._motors = motors
+        self._alive_s = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch; the thread has the priority of its caller."""
+        self._thread.start()
+
+    def alive(self) -> None:
+        """The loop ticks."""
+        self._alive_s = time.monotonic()
+
+    def stop(self) -> None:
+        """End, at once."""
+        self._over.set()
+        if self._thread.is_alive():
+            self._thread.join(timeout=1.0)
+
+    def _watch(self) -> None:
+        wait_s = 0.0
+        while not self._over.wait(wait_s):
+            if not self._motors.on:
+                wait_s = self.timeout_s
+                continue
+            left_s = self._alive_s + self.timeout_s - time.monotonic()
+            if left_s > 0.0:
+                wait_s = left_s
+                continue
+            reading = self._motors.reading
+            if self._motors.halt():
+                self.fired += 1
+                self.hangs += reading
+            wait_s = RELAX_S if self._motors.on else self.timeout_s
