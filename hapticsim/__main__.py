@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from typing import Any
 
@@ -11,7 +10,7 @@ import typer
 
 from hapticsim.commands import files, live, upkeep
 from hapticsim.errors import HapticsimError
-from hapticsim.interruption import keep_interrupts, let_go, was_lost
+from hapticsim.interruption import catch_signals, ignore_signals, keep_interrupts, let_go, was_lost
 
 REFUSED = 2
 INTERRUPTED = 130
@@ -38,13 +37,9 @@ def _misuse(error: Any) -> str:
     return f"{command}: {error.format_message().rstrip('.')}: see '{command} --help'."
 
 
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
-
-
 def main() -> None:
-    """Entry point: a refusal is a sentence, Ctrl-C and SIGTERM are an end."""
-    signal.signal(signal.SIGTERM, _interrupt)
+    """Entry point: a refusal is a sentence; Ctrl-C, SIGTERM and SIGHUP are an end."""
+    catch_signals()
     keep_interrupts()
     try:
         status = app(prog_name="hapticsim", standalone_mode=False)
@@ -69,6 +64,7 @@ def main() -> None:
         sys.exit(INTERRUPTED)
     finally:
         let_go()
+        ignore_signals()
     sys.exit(status if isinstance(status, int) else 0)  # typer returns the status of an Exit it caught
 
 

@@ -22,7 +22,11 @@ _libc = ctypes.CDLL(None) if sys.platform.startswith("linux") else None
 
 
 def _begin() -> None:
-    """Have the kernel send SIGTERM when the parent dies, however it dies; start at ordinary priority."""
+    """Have the kernel send SIGTERM when the parent dies, however it dies; start at ordinary priority.
+
+    A terminal that is closed tells the parent alone, which ends its processes in order.
+    """
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     if _libc is not None:
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if hasattr(os, "sched_setscheduler"):  # who needs more than the ordinary asks for it

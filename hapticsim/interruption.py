@@ -1,4 +1,7 @@
-"""Ctrl-C and SIGTERM that arrive while machine code is made.
+"""Being asked to end: by Ctrl-C, SIGTERM or SIGHUP, once or many times, also while machine code is made.
+
+The first of them raises KeyboardInterrupt.  While the program ends because of it, the others change nothing
+for `ENDING_S`: an end that is interrupted leaves devices without a word and recordings without an index.
 
 LLVM works for seconds without a look at signals and then calls Python back to hand over what it made.  That
 call is the first chance to handle a signal that came meanwhile, and an exception raised in it is printed and
@@ -9,11 +12,41 @@ from __future__ import annotations
 
 import signal
 import sys
+import time
 from types import FrameType
 
 AGAIN_S = 0.001  # after a loss: whatever it is, a call back that has not returned loses it once more
+ENDING_S = 15.0  # an end takes 10 s at most: processes 3 s, threads 2 s, the disk 5 s
 
+_ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _lost = False
+_ending_since_s = -ENDING_S
+
+
+def catch_signals() -> None:
+    """Have SIGINT, SIGTERM and SIGHUP end the program in order; one that is ignored (nohup) stays ignored."""
+    for number in _ENDS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, interrupt)
+
+
+def ignore_signals() -> None:
+    """All is done and only the interpreter is still to end, where a signal would change the exit status."""
+    for number in _ENDS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def interrupt(*_: object) -> None:
+    """Raise KeyboardInterrupt, unless the program is ending already."""
+    if time.monotonic() - _ending_since_s >= ENDING_S:
+        begin_ending()
+        raise KeyboardInterrupt
+
+
+def begin_ending() -> None:
+    """From now on the program ends: whoever asks for it again in the next `ENDING_S` is not heard."""
+    global _ending_since_s
+    _ending_since_s = time.monotonic()
 
 
 def keep_interrupts() -> None:

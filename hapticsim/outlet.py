@@ -15,7 +15,7 @@ from hapticsim.kernels.pack import place_of
 from hapticsim.model.scene import Scene
 from hapticsim.published import Describer
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.recording.writer import RecordingWriter
+from hapticsim.recording.background import SLOW_S, BackgroundRecorder
 from hapticsim.session import DeviceSession
 from hapticsim.speed_choice import SpeedChoice
 from hapticsim.switchboard import Switchboard
@@ -47,7 +47,7 @@ class Outlet:
         loop: RealTimeLoop,
         describer: Describer,
         publisher: Publisher,
-        recorder: RecordingWriter | None,
+        recorder: BackgroundRecorder | None,
         session: DeviceSession | None,
         look_ahead: LookAhead | None,
         switchboard: Switchboard | None,
@@ -66,7 +66,7 @@ class Outlet:
         self._choices: list[tuple[int, SpeedChoice]] = []  # of these ticks
         self._tick_place = place_of(loop.state, "tick")
         self._next_scene = self._next_stats = self._next_look = 0.0
-        self._failure_told = False
+        self._failure_told = self._slow_told = False
 
     def run(self, stop: threading.Event) -> None:
         """Publish and record until stopped, then once more for what is left."""
@@ -147,9 +147,16 @@ class Outlet:
         if now >= self._next_stats:
             self._next_stats = now + STATS_EVERY_S
             self._publisher.offer("stats", self._statistics())
-        if self._recorder and self._recorder.failure and not self._failure_told:
+        if self._recorder:
+            self._tell_recorder(self._recorder)
+
+    def _tell_recorder(self, recorder: BackgroundRecorder) -> None:
+        if recorder.failure and not self._failure_told:
             self._failure_told = True
-            self._say(f"recording stopped, haptics go on: {self._recorder.failure}")
+            self._say(f"recording stopped, haptics go on: {recorder.failure}")
+        elif recorder.waits_s > SLOW_S and not self._slow_told:
+            self._slow_told = True
+            self._say(f"{recorder.path}: the disk hangs: haptics go on, the recording waits for it.")
 
     def _ghost(self, look_ahead: LookAhead, row: np.ndarray) -> dict[str, Any]:
         """Payload of topic ``predicted`` without a link: a moment ahead, the hand staying where it is."""

@@ -7,6 +7,7 @@ the control port to the loop.  The loop never waits for the other two.
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.recording.background import BackgroundRecorder
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 from hapticsim.run_words import live_line, report
 from hapticsim.session import DeviceSession, device_rate_Hz
@@ -42,6 +44,7 @@ ANY_FORCE_N = 1000.0  # welcome limit when the scene sets none: the device's own
 # How long a Python thread may keep the GIL from the wire thread, which needs it twice per state.  With two
 # busy ones the round trip takes 1.7 to 1.9 ms at p99, 2.1 if this is 0.2 ms and 3.1 if it is 0.5 ms.
 SWITCH_INTERVAL_S = 0.0001
+JOIN_S = 2.0  # that a thread gets to end
 
 
 class Server:
@@ -84,7 +87,8 @@ class Server:
         self.scene, self.say, self.realtime = scene, say, realtime
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
-        self.recorder: RecordingWriter | None = None
+        self._died = ""
+        self.recorder: BackgroundRecorder | None = None
         self.port: DevicePort | None = None  # a scheduled loop takes its commands from elsewhere
         self.control: ControlPort | None = None  # across a link, constraints are switched at the remote site
         # what may be taken already is asked for first: it is told before anything is compiled
@@ -116,10 +120,16 @@ class Server:
             if record:
                 about = {"hapticsim": hapticsim.__version__, "kind": "run", "scene": scene.name}
                 about["path"] = scene.path
-                self.recorder = RecordingWriter(record, self.loop.columns, scene.source, about)
+                writer = RecordingWriter(record, self.loop.columns, scene.source, about)
+                self.recorder = BackgroundRecorder(writer)
+            self._join_parts(role, probe, progress)
         except BaseException:
             self._close()
             raise
+
+    def _join_parts(self, role: str, probe: bool, progress: Callable[[str], Any] | None) -> None:
+        """What stands between the loop and those outside."""
+        scene, say = self.assembly.scene, self.say
         self.session = DeviceSession(scene, self.loop, self.port, say) if self.port else None
         ghost = role == "server" and scene.look_ahead_s > 0.0 and scene.handle is not None
         look_ahead = LookAhead(self.assembly, scene.look_ahead_s, progress) if ghost else None
@@ -156,7 +166,11 @@ class Server:
 
         def run() -> None:
             self.adopt_thread()
-            body(*arguments)
+            try:
+                body(*arguments)
+            except BaseException as error:
+                self._died = f"the {name} thread ended by itself ({type(error).__name__}: {error})"
+                raise
 
         thread = threading.Thread(target=run, name=f"hapticsim-{name}", daemon=True)
         thread.start()
@@ -167,29 +181,56 @@ class Server:
         if self.realtime:
             request_priority(PYTHON_PRIORITY)
 
+    def adopt_threads(self) -> None:
+        """Give that priority to every Python thread that has the ordinary one, whoever started it.
+
+        One that is put aside while it holds the interpreter's lock stops the wire thread as well.
+        """
+        if not self.realtime or not hasattr(os, "sched_setscheduler"):
+            return
+        for thread in threading.enumerate():
+            try:
+                if thread.native_id and os.sched_getscheduler(thread.native_id) == os.SCHED_OTHER:
+                    os.sched_setscheduler(thread.native_id, os.SCHED_FIFO, os.sched_param(PYTHON_PRIORITY))
+            except OSError:  # it ended meanwhile, or this is not permitted
+                continue
+
     @property
-    def is_whole(self) -> bool:
-        """False when the loop or a thread ended by itself: a defect, and the run should end."""
-        return self.loop.running and all(t.is_alive() for t in self._threads)
+    def trouble(self) -> str:
+        """Why the run should end, empty while all is well: the loop or a thread ended by itself, a defect."""
+        if self._died:
+            return self._died
+        ended = [t.name.removeprefix("hapticsim-") for t in self._threads if not t.is_alive()]
+        if ended:
+            return f"the {ended[0]} thread ended by itself"
+        return "" if self.loop.running else "the loop ended by itself"
 
     def stop(self) -> None:
         """Stop everything; the device is told, the recording closed.  Safe to call twice."""
         self._stop.set()
         self.loop.stop()
         for thread in self._threads:
-            thread.join(2.0)
+            thread.join(JOIN_S)
         if self.host:
             self.host.probe.stop()
         self._close()
 
+    def outlives(self, name: str) -> bool:
+        """Whether a thread is still at work: what it uses must be left to it, the process ends anyway."""
+        return any(t.name == f"hapticsim-{name}" and t.is_alive() for t in self._threads)
+
     def _close(self) -> None:
-        if self.port:
+        if self.port and not self.outlives("wire"):
             self.port.close()
-        if self.control:
-            self.control.close()
-        self.publisher.close()
+        if not self.outlives("outlet"):
+            if self.control:
+                self.control.close()
+            self.publisher.close()
         if self.recorder:
             self.recorder.close()
+        for thread in self._threads:
+            if thread.is_alive():
+                self.say(f"{thread.name} did not end in {JOIN_S:g} s; what it uses is left to it.")
 
     def __enter__(self) -> Server:
         self.start()
@@ -212,7 +253,8 @@ class Server:
         trip = port.round_trip if port and len(port.round_trip) else None
         stats["round_trip_us"] = {f"p{p}": trip.percentile_us(p) if trip else 0.0 for p in (50, 99)}
         stats["received"] = port.received if port else 0
-        stats["dropped"] = {str(k): int(v) for k, v in port.dropped.items()} if port else {}
+        dropped = dict(port.dropped) if port else {}  # a copy in one step: the wire thread adds to it
+        stats["dropped"] = {str(k): int(v) for k, v in dropped.items()}
         stats["floods"] = port.floods if port else 0
         stats["recorder"] = (
             "off"

@@ -14,7 +14,9 @@ from typing import Any, Protocol
 from hapticsim.child import REFUSED, Child
 from hapticsim.drivers import find_driver, options_for, require_driver
 from hapticsim.errors import ConfigError
+from hapticsim.interruption import begin_ending
 from hapticsim.model.scene import Scene
+from hapticsim.voice import OUT, is_terminal, voice
 from hapticsim.wire.endpoints import default_endpoint
 
 FAILED = 1  # exit status of a run that a process of it ended by dying
@@ -27,9 +29,9 @@ class Watched(Protocol):
     """A composition root that can be started, described and stopped."""
 
     @property
-    def is_whole(self) -> bool: ...
+    def trouble(self) -> str: ...
     def start(self) -> None: ...
-    def adopt_thread(self) -> None: ...
+    def adopt_threads(self) -> None: ...
     def stop(self) -> None: ...
     def live_line(self) -> str: ...
     def report(self) -> str: ...
@@ -41,8 +43,8 @@ def has_display() -> bool:
 
 
 def say_line(line: str) -> None:
-    """One line for the user, above the live line."""
-    print(f"\r\033[K{line}" if sys.stderr.isatty() else line, file=sys.stderr, flush=True)
+    """One line for the user, above the live line; never waits for the terminal."""
+    voice.say(line)
 
 
 def _columns() -> int:
@@ -52,38 +54,42 @@ def _columns() -> int:
 
 def watch(
     side: Watched, seconds: float | None, children: list[Child] | None = None, quiet: bool = False
-) -> None:
+) -> bool:
     """Run until the time is over, a child ends the run, or Ctrl-C; then stop everything and print the report.
 
     The live line is printed ten times a second on a terminal, once a second elsewhere; quiet prints neither
-    line nor report.
+    line nor report.  Returns False where a part of the program ended by itself, which is a defect.
     """
-    terminal = sys.stderr.isatty()
+    terminal, trouble = is_terminal(), ""
     every = LINE_EVERY_S if terminal else PLAIN_LINE_EVERY_S
     children = children or []
     try:
         side.start()
-        side.adopt_thread()
         start = next_line = time.monotonic()
         while seconds is None or time.monotonic() - start < seconds:
             if not quiet and time.monotonic() >= next_line:
                 next_line += every
                 line = side.live_line()
-                sys.stderr.write(f"\r\033[K{line[: _columns()]}" if terminal else f"{line}\n")
-                sys.stderr.flush()
-            if not side.is_whole or not all([child.look_after() for child in children]):
+                voice.show(line[: _columns()] if terminal else line)
+            side.adopt_threads()
+            trouble = side.trouble
+            if trouble or not all([child.look_after() for child in children]):
                 break
             time.sleep(0.05)
     except KeyboardInterrupt:
         pass
     finally:
+        begin_ending()
         for child in children:
             child.end()
         side.stop()
+        if trouble:
+            say_line(f"{trouble}: the run ends.")
         if not quiet:
-            if terminal:
-                sys.stderr.write("\r\033[K")
-            print(side.report(), flush=True)
+            voice.clear()
+            voice.say(side.report(), OUT)
+        voice.finish()
+    return not trouble
 
 
 def choose_driver(scene: Scene, device: str | None) -> tuple[str, dict[str, Any], bool]:
@@ -167,10 +173,11 @@ def run_all(
             child.end()
         side.stop()
         raise
-    watch(side, limit, children)
+    is_whole = watch(side, limit, children)
     if path is not None:
-        print(f"play it again: hapticsim replay {path}")
+        voice.say(f"play it again: hapticsim replay {path}", OUT)
+        voice.finish()
     if any(child.status == REFUSED for child in children):
         raise SystemExit(REFUSED)
-    if any(child.failed for child in children):
+    if not is_whole or any(child.failed for child in children):
         raise SystemExit(FAILED)

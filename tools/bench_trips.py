@@ -123,7 +123,7 @@ def take_turn(seconds: float, busy: int) -> Found:
         server.outlet.on_rows = keep
         device = ["-m", "devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
         server.start()
-        server.adopt_thread()
+        server.adopt_threads()
         child = Child("device", [*device, "--options", clicking_script()], said.append, restart=False)
         try:
             give_up = time.monotonic() + START_S

@@ -74,7 +74,7 @@ def serve(
     """Start the server alone; devices and windows join on their own.  With a link: the remote site."""
     from hapticsim.remote import Remote
     from hapticsim.server import Server
-    from hapticsim.supervisor import say_line, watch
+    from hapticsim.supervisor import FAILED, say_line, watch
 
     scene = load_scene(config)
     common: dict[str, Any] = {
@@ -96,7 +96,8 @@ def serve(
         say_line(f"publish endpoint {server.publisher.endpoint}")
         if server.control:
             say_line(f"control endpoint {server.control.endpoint}")
-    watch(server, seconds, quiet=quiet)
+    if not watch(server, seconds, quiet=quiet):
+        raise typer.Exit(FAILED)
 
 
 @commands.command()
@@ -210,7 +211,7 @@ def operator(
 ) -> None:
     """Start the operator side of a scene with a link: local prediction of a delayed remote site."""
     from hapticsim.operator import Operator
-    from hapticsim.supervisor import say_line, watch
+    from hapticsim.supervisor import FAILED, say_line, watch
 
     side = Operator(
         load_scene(config),
@@ -220,4 +221,5 @@ def operator(
         say=say_line,
         progress=tell,
     )
-    watch(side, seconds)
+    if not watch(side, seconds):
+        raise typer.Exit(FAILED)

@@ -1,6 +1,7 @@
 """Recordings: rows of float64 and events in MCAP files.
 
     writer   rows in batches, never an exception into the caller
+    background  the same in a thread of its own, so that nobody waits for the disk
     reader   whole, truncated or damaged files
     export   to .csv or .npz
 

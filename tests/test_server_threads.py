@@ -1,0 +1,126 @@
+"""The threads of a server: one that dies is told, one that does not end keeps what it uses."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from hapticsim import server as servers
+from hapticsim import supervisor
+from hapticsim.server import PYTHON_PRIORITY, Server
+from tests.processes import eventually
+
+
+class Closable:
+    def __init__(self) -> None:
+        self.closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def server(monkeypatch) -> Server:
+    """The threads of a server without its parts."""
+    monkeypatch.setattr(servers, "JOIN_S", 0.1)
+    made: Any = Server.__new__(Server)
+    made.realtime, made.say, made._died = False, lambda line: made.said.append(line), ""
+    made.said, made._threads, made._stop = [], [], threading.Event()
+    made.loop = SimpleNamespace(running=True, stop=lambda: None, statistics=dict)
+    made.port, made.control, made.publisher, made.recorder = (Closable() for _ in range(4))
+    made.host = None
+    return made
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_that_dies_is_the_end_of_a_run_that_says_why(server):
+    server.add_thread("outlet", server._stop.wait)
+    assert server.trouble == ""
+    server.add_thread("wire", lambda: 1 / 0)
+    eventually(lambda: server.trouble)
+    assert server.trouble == "the wire thread ended by itself (ZeroDivisionError: division by zero)"
+    server.stop()
+    server._died = ""
+    assert server.trouble == "the outlet thread ended by itself"
+
+
+def test_a_watch_over_a_server_in_trouble_ends_and_says_so(monkeypatch):
+    said: list[str] = []
+    monkeypatch.setattr(supervisor.voice, "say", lambda line, descriptor=2: said.append(line))
+    quiet = SimpleNamespace(
+        trouble="the wire thread ended by itself",
+        start=lambda: None, stop=lambda: None, adopt_threads=lambda: None,
+        live_line=lambda: "", report=lambda: "report",
+    )  # fmt: skip
+    assert supervisor.watch(quiet, 60.0) is False
+    assert said == ["the wire thread ended by itself: the run ends.", "report"]
+
+
+@pytest.mark.parametrize(("name", "left"), [("wire", {"port"}), ("outlet", {"control", "publisher"})])
+def test_what_a_thread_still_uses_is_not_closed_under_it(server, name, left):
+    go_on = threading.Event()
+    server.add_thread(name, go_on.wait)
+    server.stop()
+    closed = {part for part in ("port", "control", "publisher", "recorder") if getattr(server, part).closed}
+    assert closed == {"port", "control", "publisher", "recorder"} - left
+    assert server.said == [f"hapticsim-{name} did not end in 0.1 s; what it uses is left to it."]
+    go_on.set()
+
+
+def test_statistics_may_be_asked_for_while_another_thread_counts(server):
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    port = SimpleNamespace(dropped=Counter({n: 1 for n in range(2000)}), round_trip=(), received=0, floods=0)
+    server.port, server.recorder, stop = port, None, threading.Event()
+
+    def count() -> None:
+        n = 0
+        while not stop.is_set():
+            n += 1
+            port.dropped[-n] += 1
+            if n % 500 == 0:
+                for key in range(n - 499, n + 1):
+                    del port.dropped[-key]
+
+    counting = threading.Thread(target=count)
+    counting.start()
+    try:
+        until = time.monotonic() + 1.0
+        while time.monotonic() < until:
+            assert server.statistics()["dropped"]["7"] == 1
+    finally:
+        stop.set()
+        counting.join()
+        sys.setswitchinterval(before)
+
+
+def test_every_thread_that_runs_python_gets_the_priority_of_those_beside_the_wire_thread(server):
+    me = threading.get_native_id()
+    before = os.sched_getscheduler(me), os.sched_getparam(me)
+    try:
+        os.sched_setscheduler(me, os.SCHED_FIFO, os.sched_param(PYTHON_PRIORITY))
+        os.sched_setscheduler(me, *before)
+    except PermissionError:
+        pytest.skip("this computer does not permit SCHED_FIFO")
+    stop = threading.Event()
+    strange = threading.Thread(target=stop.wait, daemon=True)
+    strange.start()
+    try:
+        assert strange.native_id is not None
+        assert os.sched_getscheduler(strange.native_id) == os.SCHED_OTHER
+        server.realtime = True
+        server.adopt_threads()
+        assert os.sched_getscheduler(strange.native_id) == os.SCHED_FIFO
+        assert os.sched_getparam(strange.native_id).sched_priority == PYTHON_PRIORITY
+    finally:
+        stop.set()
+        for thread in threading.enumerate():
+            if thread.native_id:
+                os.sched_setscheduler(thread.native_id, *before)
