@@ -17,7 +17,10 @@ from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.wire.curve import Curve
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.endpoints import default_endpoint
+from hapticsim.wire.messages import Button
 
+END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+BUTTONS = {b.name.lower(): int(b) for b in Button if b.name}
 REFUSED = 2  # exit status of a run that ended in a refusal
 
 
@@ -39,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(given: argparse.Namespace) -> int:
     stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in END:
         signal.signal(number, lambda *_: stop.set())
     options = _options(given.options, given.option)
     if given.emulate is not None:
@@ -49,12 +52,13 @@ def _run(given: argparse.Namespace) -> int:
         print(why_not, file=sys.stderr)
     curve = Curve(given.keys) if given.keys else None
     link = DeviceLink(given.endpoint or default_endpoint("device"), driver.info.hello(), curve=curve)
-    bridge = Bridge(driver, link, stop=stop, wait_s=given.wait, once=given.once)
+    hold_to_run = BUTTONS[given.hold_to_run] if given.hold_to_run else None
+    bridge = Bridge(driver, link, stop=stop, wait_s=given.wait, once=given.once, hold_to_run=hold_to_run)
     try:
         bridge.run(given.duration)
-    finally:
-        if bridge.report.ticks:
-            print(bridge.report.text(), file=sys.stderr)
+    finally:  # what is still to be printed may meet a terminal that is stopped
+        for number in END:
+            signal.signal(number, signal.SIG_DFL)
     return 0
 
 
@@ -95,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--duration", type=float, metavar="S", help="stop after this time in session")
     add("--wait", type=float, default=10.0, metavar="S", help="how long to look for a server (10)")
     add("--once", action="store_true", help="end with the session instead of looking for another")
+    add("--hold-to-run", choices=BUTTONS, metavar="BUTTON", help="force only while this button is down")
     add("--realtime", action="store_true", help="ask for SCHED_FIFO")
     return parser
 

@@ -253,6 +253,8 @@ class Bridge:
     def _leave(self) -> Exception | None:
         """Zero, goodbye, close: each step is tried whatever the one before did; returns what failed first."""
         self.report.fill(self._guard, self._plausible, self._watchdog, self.link)
+        if self.report.ticks:
+            self._voice.say(self.report.text())
         failures: list[Exception] = []
         steps = (self._motors.zero, self.driver.close, self.link.close, self._watchdog.stop, self._voice.stop)
         for step in steps if self._sample is not None else steps[1:]:

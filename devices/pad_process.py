@@ -118,6 +118,8 @@ class PadProcess:
 
 
 def _run_pad(shared: Any, terms: PadTerms) -> None:
+    if hasattr(os, "sched_setscheduler"):  # a window that draws with the priority of the bridge stops others
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     # pygame is imported here, in the window's process, and not in the driver's
     from devices.pad import run_pad

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import zmq
 
-from devices.base import DISENGAGE, ENGAGE, ZERO, DeviceInfo, DeviceSample, Driver, Vector
+from devices.base import DISENGAGE, ENGAGE, READY, ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from devices.bridge import Bridge
 from devices.limits import device_limits
 from devices.report import BridgeReport
@@ -28,6 +28,7 @@ from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.messages import (
     Arm,
     Bye,
+    DeviceFlag,
     Disarm,
     Force,
     Hello,
@@ -47,10 +48,19 @@ PUSH: Vector = (0.0, 0.0, 3.0)
 class FakeServer(threading.Thread):
     """Welcomes one device, answers each state with a force, and breaks rules when told to."""
 
-    def __init__(self, endpoint: str, *, refuse: str = "", mode: Safety = Safety.DISARMED) -> None:
+    def __init__(
+        self,
+        endpoint: str,
+        *,
+        refuse: str = "",
+        mode: Safety = Safety.DISARMED,
+        terms: Welcome | None = None,
+    ) -> None:
         super().__init__(daemon=True)
         self.endpoint, self.refuse, self.mode = endpoint, refuse, mode
+        self.terms = terms or Welcome(1000.0, TIMEOUT_S, 8.0, 1e6)
         self.force: Vector = PUSH
+        self.torque: Vector = ZERO
         self.obedient = True  # changes mode when asked to
         self.silent = False
         self.session_error = 0
@@ -87,14 +97,14 @@ class FakeServer(threading.Thread):
             else:
                 if self._session > 1 and not again:
                     self.mode = Safety.DISARMED
-                terms = Welcome(1000.0, TIMEOUT_S, 8.0, 1e6)
-                self._send(socket, peer, terms, self._session, message.stamp_ns)
+                self._send(socket, peer, self.terms, self._session, message.stamp_ns)
         elif isinstance(message, Arm) and self.obedient:
             self.mode = Safety.ARMED
         elif isinstance(message, Disarm) and self.obedient:
             self.mode = Safety.DISARMED
         elif isinstance(message, State) and not self.silent:
-            force = Force(self.force, ZERO, int(self.mode), 0)
+            interrupted = message.flags & DeviceFlag.WATCHDOG and self.mode == Safety.ARMED and self.obedient
+            force = Force(self.force, self.torque, int(Safety.INTERRUPTED if interrupted else self.mode), 0)
             self._send(socket, peer, force, self._session + self.session_error, message.stamp_ns)
             self.last_force_s = time.monotonic()
 
@@ -122,7 +132,8 @@ class RecordingDriver(Driver):
         self._info = DeviceInfo("recording", "omega_3", limits, 3, 3, 1000.0, False)
         self.buttons = 0
         self.position: Vector = (0.01, 0.0, 0.0)
-        self.fail: DeviceError | None = None
+        self.flags = READY
+        self.fail: Exception | None = None
         self.writes: list[tuple[float, Vector]] = []
         self.modes: list[int] = []
         self.opened = self.closed = 0
@@ -137,7 +148,7 @@ class RecordingDriver(Driver):
     def read(self, now_s: float) -> DeviceSample:
         if self.fail is not None:
             raise self.fail
-        return DeviceSample(now_s, self.position, buttons=self.buttons)
+        return DeviceSample(now_s, self.position, buttons=self.buttons, flags=self.flags)
 
     def write(self, force_N: Vector) -> Vector:
         self.writes.append((time.monotonic(), force_N))
@@ -160,8 +171,9 @@ class RecordingDriver(Driver):
 class Running:
     """A bridge in a thread, and what became of it."""
 
-    def __init__(self, endpoint: str, **options) -> None:
-        self.driver, self.stream, self.stop = RecordingDriver(), io.StringIO(), threading.Event()
+    def __init__(self, endpoint: str, *, driver: RecordingDriver | None = None, **options) -> None:
+        self.driver, self.stop = driver or RecordingDriver(), threading.Event()
+        self.stream = options.pop("stream", None) or io.StringIO()
         link = DeviceLink(endpoint, self.driver.info.hello(), retry_s=0.05, lost_after_s=0.15)
         self.bridge = Bridge(self.driver, link, stop=self.stop, stream=self.stream, **options)
         self.error: Exception | None = None
