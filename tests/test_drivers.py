@@ -14,10 +14,11 @@ from devices.options import Options
 from devices.scripted import Scripted
 from hapticsim.drivers import options_for
 from hapticsim.errors import ConfigError, DeviceError
+from hapticsim.haptics.joining import limits_of
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.scene import DeviceSettings
 from hapticsim.supervisor import choose_driver
-from hapticsim.virtual import limits_of, simulate
+from hapticsim.virtual import simulate
 from tests.processes import CONFIGS
 
 CART = CONFIGS / "shopping_cart.yaml"
@@ -131,11 +132,7 @@ def test_the_command_simulates_with_what_the_scene_says_of_its_device(place):
     assert yaw == pytest.approx(simulation.state.q[YAW], abs=1e-6) and abs(yaw) > 0.2
 
 
-def test_a_simulation_knows_the_same_limits_as_a_session():
-    from hapticsim.session import limits_of as limits_of_hello
-
+def test_the_coupler_knows_what_the_device_says_of_its_rotation():
     for options in ({}, {"turning": True}, {"turning": True, "max_torque_Nm": 0.1, "emulate": "omni"}):
-        info = Scripted(options).info
-        assert limits_of(info) == limits_of_hello(info.hello())
         torque = options.get("max_torque_Nm", 0.2) if options else 0.0
-        assert limits_of(info).max_torque_Nm == torque
+        assert limits_of(Scripted(options).info.hello()).max_torque_Nm == torque
