@@ -56,6 +56,7 @@ class DeviceInfo:
     rate_Hz: float  # rate at which it is meant to be read
     emulated: bool  # True: no hardware, forces go to an emulated hand
     hold_to_run: int = 0  # buttons (bit mask) of which one must stay down for force; 0: none has to
+    velocity_window_s: float = 0.01  # over which velocities are taken from positions; 0: they are measured
 
     def hello(self) -> Hello:
         """The same as the first message to a server."""
@@ -78,6 +79,7 @@ class DeviceInfo:
             max_stiffness_Nm_per_rad=turning.max_stiffness_Nm_per_rad if turning else 0.0,
             max_damping_Nms_per_rad=turning.max_damping_Nms_per_rad if turning else 0.0,
             apparent_inertia_kg_m2=turning.apparent_inertia_kg_m2 if turning else 0.0,
+            velocity_window_s=self.velocity_window_s,
         )
 
 

@@ -67,12 +67,13 @@ class HeldDriver(Driver):
                 f"= {hand.mass_kg:g} leaves less than {LIGHTEST_HANDLE_KG:g} kg at the handle: "
                 "raise it or apparent_mass_kg.",
             )
+        window_s = o.number("velocity_window_s", 0.01, above=0.0, at_most=0.1)
         self.hand_speed_m_per_s = o.number("hand_speed_m_per_s", 0.5, above=0.0)
         self.device = EmulatedDevice(
             limits,
             hand,
             delay_samples=o.count("delay_samples", 0),
-            velocity_window_s=o.number("velocity_window_s", 0.01, above=0.0, at_most=0.1),
+            velocity_window_s=window_s,
         )
         self.wrist = _emulated_wrist(o, limits)
         self.hand_speed_rad_per_s = o.number("hand_speed_rad_per_s", 3.0, above=0.0, at_most=20.0)
@@ -85,6 +86,7 @@ class HeldDriver(Driver):
             dof_out=3 if self.wrist is None else 4,
             rate_Hz=o.number("rate_Hz", 1000.0, above=0.0, at_most=10_000.0),
             emulated=True,
+            velocity_window_s=window_s,
         )
         self._take_options(o)
         o.finish()

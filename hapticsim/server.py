@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import hapticsim
+from hapticsim.haptics.delay import device_rate_Hz
 from hapticsim.host_watch import HostWatch
 from hapticsim.model.scene import Scene
 from hapticsim.outlet import Outlet
@@ -24,7 +25,7 @@ from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.recording.background import BackgroundRecorder
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 from hapticsim.run_words import live_line, report
-from hapticsim.session import DeviceSession, device_rate_Hz
+from hapticsim.session import DeviceSession
 from hapticsim.start import assemble_start
 from hapticsim.switchboard import Switchboard
 from hapticsim.teleop.look_ahead import LookAhead

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import deque
@@ -13,7 +12,9 @@ import numpy as np
 
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Fault, Safety
-from hapticsim.haptics.coupler import DeviceLimits, Gains, derive_gains
+from hapticsim.haptics.coupler import Gains
+from hapticsim.haptics.delay import FASTEST_AWAITED_HZ, device_rate_Hz
+from hapticsim.haptics.joining import limits_of, scene_gains
 from hapticsim.model.scene import Scene
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
@@ -22,46 +23,11 @@ from hapticsim.wire.messages import Hello
 
 PRIORITY = 70  # below the loop, above everything else
 POLL_S = 0.002
-# A device talks at this rate even to a slower loop: silence of 10 ms can be told from a period of 10 ms only
-# by who speaks more often.
-SLOWEST_DEVICE_HZ = 1000.0
 # An answer waits for the tick that takes its sample, if that is due within DUE_SHARE of the device's period
 # (half of it where both are in step), until WAIT_SHARE of it: Python serves one message in about 0.15 ms, and
 # must be back for the next.  To a faster loop it answers at once.
 DUE_SHARE, WAIT_SHARE = 0.6, 0.85
-FASTEST_AWAITED_HZ = 2000.0
-LEAST_DELAY_S = 0.0006  # from a measurement to a force that knows of it (0.55 ms measured at 4 kHz)
 MOST_PRESSES = 64  # that wait for somebody to take them; more are old
-
-
-def device_rate_Hz(scene: Scene) -> float:
-    """How often a device is asked to talk [Hz]."""
-    return max(scene.rate_Hz, SLOWEST_DEVICE_HZ)
-
-
-def wire_delay_s(scene: Scene) -> float:
-    """From a measurement to the force that knows of it [s], for a bridge on this computer.
-
-    A tick where both are in step and the answer waits for it, two elsewhere.
-    """
-    ticks = device_rate_Hz(scene) * scene.tick_s  # of the device, in one of the loop
-    in_step = scene.rate_Hz <= FASTEST_AWAITED_HZ and math.isclose(ticks, round(ticks), rel_tol=1e-9)
-    return max(scene.tick_s if in_step else 2.0 * scene.tick_s, LEAST_DELAY_S)
-
-
-def limits_of(hello: Hello) -> DeviceLimits:
-    """What a device said of itself, as the coupler needs it."""
-    return DeviceLimits(
-        max_force_N=hello.max_force_N,
-        max_stiffness_N_per_m=hello.max_stiffness_N_per_m,
-        max_damping_Ns_per_m=hello.max_damping_Ns_per_m,
-        apparent_mass_kg=hello.apparent_mass_kg,
-        workspace_radius_m=hello.workspace_radius_m,
-        max_torque_Nm=hello.max_torque_Nm,
-        max_stiffness_Nm_per_rad=hello.max_stiffness_Nm_per_rad,
-        max_damping_Nms_per_rad=hello.max_damping_Nms_per_rad,
-        apparent_inertia_kg_m2=hello.apparent_inertia_kg_m2,
-    )
 
 
 class DeviceSession:
@@ -151,14 +117,7 @@ class DeviceSession:
     def _meet(self, hello: Hello) -> None:
         """A device joined: choose the coupler's gains for it, with the delay of the wire."""
         scene, limits = self._scene, limits_of(hello)
-        gains = derive_gains(
-            limits,
-            scene.coupler,
-            scene.mapping,
-            scene.rate_Hz,
-            scene.safety.force_limit_N,
-            wire_delay_s(scene),
-        )
+        gains = scene_gains(limits, scene)
         self._loop.write_gains(
             np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N]),
             gains.turning.as_input if gains.turning else (0.0, 0.0, 0.0),
@@ -167,3 +126,5 @@ class DeviceSession:
         self.force_limit_N, self.workspace_radius_m = gains.force_limit_N, limits.workspace_radius_m
         self.torque_limit_Nm = gains.turning.torque_limit_Nm if gains.turning else 0.0
         self._say(f"device {hello.model} ({hello.driver}): {gains.sentence()}")
+        for refusal in gains.refusals:
+            self._say(f"{scene.path}: {refusal}")

@@ -10,7 +10,8 @@ import numpy as np
 from hapticsim.assembly import Assembly, apply_gains
 from hapticsim.codes import Event, Fault, Hold, Safety
 from hapticsim.errors import ConfigError, listed, nearest
-from hapticsim.haptics.coupler import DeviceLimits, Gains, derive_gains
+from hapticsim.haptics.coupler import DeviceLimits, Gains
+from hapticsim.haptics.joining import scene_gains
 from hapticsim.kernels.arrays import Output, State
 from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
 from hapticsim.kernels.row import PLACE, fill_row
@@ -158,9 +159,8 @@ class Simulation:
         self._input.device[7] = 0.0
 
     def couple(self, limits: DeviceLimits) -> Gains:
-        """Set the coupler's gains for a device and return them."""
-        scene = self.scene
-        gains = derive_gains(limits, scene.coupler, scene.mapping, scene.rate_Hz, scene.safety.force_limit_N)
+        """Set the coupler's gains for a device, as a server would on its wire, and return them."""
+        gains = scene_gains(limits, self.scene)
         apply_gains(self._input, gains)
         return gains
 

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from hapticsim.child import REFUSED, Child
 from hapticsim.drivers import find_driver, options_for, require_driver
 from hapticsim.errors import ConfigError
+from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.interruption import begin_ending
 from hapticsim.model.scene import Scene
 from hapticsim.voice import OUT, is_terminal, voice
@@ -139,7 +140,9 @@ def run_all(
         driver = find_driver(name)
     else:
         driver = require_driver(name)
-    driver(options)  # building one checks its options and touches nothing
+    info = driver(options).info  # building one checks its options and touches nothing
+    if info.emulated:
+        check_gains(limits_of(info.hello()), scene)
     limit = seconds if seconds is not None else scene.duration_s
     if limit is None and automatic:
         limit = AUTO_SECONDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ import numpy as np
 import hapticsim
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Hold, Safety
-from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.haptics.delay import delay_in_ticks
+from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.scene import Scene
 from hapticsim.published import Describer
@@ -19,30 +21,8 @@ from hapticsim.recording.reader import Recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.simulation import Simulation
 
+ZERO = [0.0, 0.0, 0.0]
 BATCH = 1000  # ticks between two writes to the recording and two lines of progress
-
-
-def limits_of(info: Any) -> DeviceLimits:
-    """What a driver says of its device (``devices.base.DeviceInfo``), as the coupler needs it."""
-    x = info.limits
-    return DeviceLimits(
-        max_force_N=x.max_force_N,
-        max_stiffness_N_per_m=x.max_stiffness_N_per_m,
-        max_damping_Ns_per_m=x.max_damping_Ns_per_m,
-        apparent_mass_kg=x.apparent_mass_kg,
-        workspace_radius_m=x.workspace_radius_m,
-        **({} if x.turning is None else turning_limits(x.turning)),
-    )
-
-
-def turning_limits(turning: Any) -> dict[str, float]:
-    """What a driver says of its device's rotation (``devices.limits.TurningLimits``)."""
-    return {
-        "max_torque_Nm": turning.max_torque_Nm,
-        "max_stiffness_Nm_per_rad": turning.max_stiffness_Nm_per_rad,
-        "max_damping_Nms_per_rad": turning.max_damping_Nms_per_rad,
-        "apparent_inertia_kg_m2": turning.apparent_inertia_kg_m2,
-    }
 
 
 def simulate(
@@ -66,7 +46,9 @@ def simulate(
     Returns rows (ticks, columns), columns as in ``Simulation.columns``.
     """
     sim = simulation or Simulation(scene)
-    sim.couple(limits_of(driver.info))
+    limits = limits_of(driver.info.hello())
+    check_gains(limits, scene)
+    sim.couple(limits)
     writer = None
     if record is not None:
         metadata = {
@@ -82,6 +64,7 @@ def simulate(
     buttons = written = 0
     switches, names = ButtonSwitches(scene), [c.name for c in scene.constraints]
     safety = Safety.DISARMED
+    under_way = deque([(ZERO, ZERO)] * delay_in_ticks(scene))  # forces and torques, as late as on the wire
     try:
         for k in range(ticks):
             sample = driver.read(k * scene.tick_s)
@@ -102,9 +85,11 @@ def simulate(
             sim.step()
             safety = Safety(sim.read_row(rows[k]))
             force = rows[k, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
-            driver.write((float(force[0]), float(force[1]), float(force[2])))
             torque = rows[k, PLACE["hand_torque_x_Nm"] : PLACE["hand_torque_x_Nm"] + 3]
-            driver.write_torque((float(torque[0]), float(torque[1]), float(torque[2])))
+            under_way.append((force.tolist(), torque.tolist()))
+            arrived_force, arrived_torque = under_way.popleft()
+            driver.write(tuple(arrived_force))
+            driver.write_torque(tuple(arrived_torque))
             if writer:
                 start = k * scene.tick_s
                 for e in sim.events:

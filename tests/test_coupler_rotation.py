@@ -166,9 +166,10 @@ def test_a_device_without_torque_is_not_coupled_and_says_so():
 
 
 def test_a_stiff_coupler_is_named_as_not_passive():
-    settings = CouplerSettings(rotation="z", turning_stiffness=50.0, turning_damping=0.05)
+    settings = CouplerSettings(rotation="z", turning_stiffness=50.0, turning_damping=0.05, unsafe=True)
     sentence = derive_turning(SIGMA, settings, Mapping(), 1000.0).sentence()
     assert sentence == (
-        "rotation K = 50 N m/rad, B = 0.05 N m s/rad, torque limit 0.2 N m; b > 0.075 N m s/rad, "
+        "rotation K = 50 N m/rad, B = 0.05 N m s/rad, torque limit 0.2 N m; "
+        "let go it swings by itself (stable up to 0.0 ms of delay); b > 0.075 N m s/rad, "
         "device has b = 0: does not hold: lower stiffness_Nm_per_rad or damping_Nms_per_rad of coupler"
     )

@@ -17,10 +17,10 @@ from devices.wrist import EmulatedWrist, Grip
 from hapticsim.assembly import assemble
 from hapticsim.codes import Safety
 from hapticsim.config.load import load
+from hapticsim.haptics.joining import limits_of
 from hapticsim.kernels.pack import state_size
 from hapticsim.kernels.row import PLACE
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.session import limits_of
 from hapticsim.simulation import Simulation
 from hapticsim.teleop.predictor import Predictor, command_of
 from hapticsim.wire.codec import decode, encode

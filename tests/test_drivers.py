@@ -14,10 +14,11 @@ from devices.options import Options
 from devices.scripted import Scripted
 from hapticsim.drivers import options_for
 from hapticsim.errors import ConfigError, DeviceError
+from hapticsim.haptics.joining import limits_of
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.scene import DeviceSettings
 from hapticsim.supervisor import choose_driver
-from hapticsim.virtual import limits_of, simulate
+from hapticsim.virtual import simulate
 from tests.processes import CONFIGS
 
 CART = CONFIGS / "shopping_cart.yaml"
@@ -115,7 +116,7 @@ def test_in_virtual_time_the_cart_turns_with_the_hand_and_pushes_back():
     yaw, torque = rows[:, WIDTH + YAW], rows[:, PLACE["hand_torque_x_Nm"] + 2]
     angle = 2.0 * np.arctan2(rows[:, PLACE["device_qz"]], rows[:, PLACE["device_qw"]])
     assert np.all(yaw[:1200] == 0.0)  # the caster sticks until the hand turns with enough torque
-    assert 0.15 < yaw.max() < 0.2 and -0.25 < yaw.min() < -0.2  # [rad]
+    assert 0.15 < yaw.max() < 0.2 and -0.35 < yaw.min() < -0.25  # [rad]
     assert 0.3 < angle.max() < 0.4 and -0.35 < angle.min() < -0.25  # the hand is held back
     assert np.abs(torque).max() == pytest.approx(0.2)  # [N m] of a sigma_7
     _, plain = visit({"emulate": "sigma_7"})
@@ -131,11 +132,7 @@ def test_the_command_simulates_with_what_the_scene_says_of_its_device(place):
     assert yaw == pytest.approx(simulation.state.q[YAW], abs=1e-6) and abs(yaw) > 0.2
 
 
-def test_a_simulation_knows_the_same_limits_as_a_session():
-    from hapticsim.session import limits_of as limits_of_hello
-
+def test_the_coupler_knows_what_the_device_says_of_its_rotation():
     for options in ({}, {"turning": True}, {"turning": True, "max_torque_Nm": 0.1, "emulate": "omni"}):
-        info = Scripted(options).info
-        assert limits_of(info) == limits_of_hello(info.hello())
         torque = options.get("max_torque_Nm", 0.2) if options else 0.0
-        assert limits_of(info).max_torque_Nm == torque
+        assert limits_of(Scripted(options).info.hello()).max_torque_Nm == torque

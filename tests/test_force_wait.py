@@ -12,8 +12,9 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.assembly import assemble
+from hapticsim.haptics.delay import wire_delay_s
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.session import DeviceSession, wire_delay_s
+from hapticsim.session import DeviceSession
 from hapticsim.wire.device_port import News
 from hapticsim.wire.messages import State
 from tests.processes import CONFIGS

@@ -120,6 +120,7 @@ def _coupler(entry: Coupler, refuse: Refuse) -> CouplerSettings:
         entry.device_damping_Nms_per_rad,
         entry.torque_limit_Nm,
         float(entry.slew_limit_Nm_per_s),
+        entry.unsafe,
     )
 
 

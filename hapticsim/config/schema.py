@@ -204,6 +204,9 @@ class Coupler(Section):
         default=None, description="largest torque; left out: the device's own limit"
     )
     slew_limit_Nm_per_s: Positive = Field(default=50.0, description="fastest change of the torque")
+    unsafe: bool = Field(
+        default=False, description="take gains with which a device that is let go swings by itself"
+    )
 
 
 class SafetyEntry(Section):

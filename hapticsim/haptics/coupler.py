@@ -5,21 +5,29 @@ A spring-damper rendered by a sampled device is passive when the device's own ph
     b > K (T/2 + t_d) + |B|        (Colgate and Schenkel 1997, for the sampled wall; t_d an added delay)
 
 so virtual damping B costs passivity.  Few devices have that much damping; with a hand on them most do.  The
-condition is checked for the device alone and with the hand, printed, and never assumed.  A rotation that is
-coupled too is chosen and checked in the same way, with its own numbers.
+condition is checked for the device alone and with the hand, printed, and never assumed.
+
+A device that is let go has to come to rest all the same, also where a force is later than expected: gains
+that are left open are the largest that allow it (let_go.py), and gains that do not are not taken, unless the
+scene says ``unsafe``.  A rotation that is coupled too is chosen and checked in the same way, with its own
+numbers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hapticsim.haptics.choice import Asked, choose
+from hapticsim.haptics.let_go import Axis, stable_until_s
 from hapticsim.model.scene import CouplerSettings, Mapping
 
 HAND_DAMPING = 6.5  # [N s/m], arm holding a HapticMaster (one published trial: 6.45); not a bound
 HAND_TURNING_DAMPING = 0.01  # [N m s/rad], the same at the 40 mm of a grip: a choice, not a measurement
-SHARE_OF_STIFFNESS = 0.5  # of the device's ceiling at 1 kHz: ceilings are tuned walls, not margins
-DAMPING_RATIO = 0.1  # of the coupler with the device's apparent mass
 SHARE_OF_CONDITION = 0.8  # derived gains use at most this much of the damping available
+# What a device that does not say counts as: the lightest arm and the least damping of the device table, and
+# the table's guesses for a handle that turns.
+UNKNOWN_MASS_KG, UNKNOWN_DAMPING_NS_PER_M = 0.045, 4.0
+UNKNOWN_INERTIA_KG_M2, UNKNOWN_DAMPING_NMS_PER_RAD = 1e-4, 0.07
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,7 @@ class DeviceLimits:
     max_damping_Nms_per_rad: float = 0.0
     apparent_inertia_kg_m2: float = 0.0
     physical_damping_Nms_per_rad: float = 0.0
+    velocity_window_s: float = 0.01  # over which its driver takes the velocity
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,8 @@ class TurningGains:
     needed_damping_Nms_per_rad: float
     device_damping_Nms_per_rad: float
     hand_damping_Nms_per_rad: float
+    stable_until_s: float = 0.0  # longest delay with which the device, let go, comes to rest
+    refusal: str = ""  # why the user's gains were not taken, one sentence
 
     @property
     def as_input(self) -> tuple[float, float, float]:
@@ -80,6 +91,7 @@ class TurningGains:
         return (
             f"rotation K = {self.stiffness_Nm_per_rad:.3g} N m/rad, "
             f"B = {self.damping_Nms_per_rad:.2g} N m s/rad, torque limit {self.torque_limit_Nm:.3g} N m; "
+            f"{let_go_sentence(self.stable_until_s)}; "
             f"b > {self.needed_damping_Nms_per_rad:.2g} N m s/rad, "
             f"device has b = {self.device_damping_Nms_per_rad:g}: {verdict}"
         )
@@ -98,6 +110,9 @@ class Gains:
     device_damping_Ns_per_m: float
     hand_damping_Ns_per_m: float
     turning: TurningGains | None = None  # where the scene couples rotation
+    delay_s: float = 0.0  # from a measurement to its force, as the gains assume it
+    stable_until_s: float = 0.0  # longest delay with which the device, let go, comes to rest
+    refusal: str = ""  # why the user's gains were not taken, one sentence
 
     @property
     def passive_alone(self) -> bool:
@@ -120,9 +135,23 @@ class Gains:
         return (
             f"coupler K = {self.stiffness_N_per_m:.0f} N/m, B = {self.damping_Ns_per_m:.2f} N s/m "
             "at the device, "
-            f"force limit {self.force_limit_N:.1f} N; passivity b > K (T/2 + delay) + |B| = "
-            f"{needed:.2f} N s/m, device has b = {own:g}: {verdict}{rotation}"
+            f"force limit {self.force_limit_N:.1f} N; {let_go_sentence(self.stable_until_s, self.delay_s)}; "
+            f"passivity b > K (T/2 + delay) + |B| = {needed:.2f} N s/m, device has b = {own:g}: "
+            f"{verdict}{rotation}"
         )
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """Why gains that the user asked for were not taken, a sentence each."""
+        return tuple(r for r in (self.refusal, self.turning.refusal if self.turning else "") if r)
+
+
+def let_go_sentence(stable_until_s: float, delay_s: float | None = None) -> str:
+    """What the device does when nobody holds it."""
+    expected = f", {1e3 * delay_s:.1f} are expected" if delay_s is not None else ""
+    if stable_until_s <= (delay_s or 0.0):
+        return f"let go it swings by itself (stable up to {1e3 * stable_until_s:.1f} ms of delay{expected})"
+    return f"let go it comes to rest up to {1e3 * stable_until_s:.1f} ms of delay{expected}"
 
 
 def derive_gains(
@@ -143,13 +172,21 @@ def derive_gains(
     rate_Hz : of the loop; below 1 kHz the ceiling shrinks in proportion.
     force_limit_N : user's clamp on the hand; the device's own limit always holds too.
     delay_s : measured delay between sampling and force beyond the half period of the hold.
+
+    Gains of the user's that the device cannot render are replaced by the largest it can, and
+    ``Gains.refusals`` tells it, unless the settings say ``unsafe``.
     """
     T = 1.0 / rate_Hz
     b = limits.physical_damping_Ns_per_m if settings.device_damping is None else settings.device_damping
-    K, B = choose(
-        settings.stiffness, settings.damping, limits.max_stiffness_N_per_m, limits.max_damping_Ns_per_m,
-        limits.apparent_mass_kg, SHARE_OF_CONDITION * (b + HAND_DAMPING), rate_Hz, delay_s,
+    axis = Axis(
+        limits.apparent_mass_kg or UNKNOWN_MASS_KG, T, delay_s, limits.velocity_window_s,
+        limits.max_stiffness_N_per_m * min(1.0, rate_Hz / 1000.0),
+        limits.max_damping_Ns_per_m or UNKNOWN_DAMPING_NS_PER_M,
     )  # fmt: skip
+    asked = Asked(
+        settings.stiffness, settings.damping, "stiffness_N_per_m", "damping_Ns_per_m", "N/m", "N s/m"
+    )
+    K, B, refusal = choose(asked, axis, SHARE_OF_CONDITION * (b + HAND_DAMPING), settings.unsafe)
     force = limits.max_force_N if force_limit_N is None else min(force_limit_N, limits.max_force_N)
     scale = mapping.motion_scale * mapping.force_scale
     return Gains(
@@ -162,6 +199,9 @@ def derive_gains(
         device_damping_Ns_per_m=b,
         hand_damping_Ns_per_m=HAND_DAMPING,
         turning=derive_turning(limits, settings, mapping, rate_Hz, delay_s),
+        delay_s=delay_s,
+        stable_until_s=stable_until_s(axis, K, B),
+        refusal=refusal,
     )
 
 
@@ -178,42 +218,27 @@ def derive_turning(
     b = own if settings.turning_device_damping is None else settings.turning_device_damping
     if limits.max_torque_Nm == 0.0:
         return TurningGains(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, b, hand)
-    ceiling = limits.max_stiffness_Nm_per_rad
-    K, B = choose(
-        settings.turning_stiffness, settings.turning_damping, ceiling, limits.max_damping_Nms_per_rad,
-        limits.apparent_inertia_kg_m2, SHARE_OF_CONDITION * (b + hand), rate_Hz, delay_s,
+    axis = Axis(
+        limits.apparent_inertia_kg_m2 or UNKNOWN_INERTIA_KG_M2, 1.0 / rate_Hz, delay_s,
+        limits.velocity_window_s, limits.max_stiffness_Nm_per_rad * min(1.0, rate_Hz / 1000.0),
+        limits.max_damping_Nms_per_rad or UNKNOWN_DAMPING_NMS_PER_RAD,
     )  # fmt: skip
-    asked = settings.torque_limit
+    asked = Asked(
+        settings.turning_stiffness, settings.turning_damping,
+        "stiffness_Nm_per_rad", "damping_Nms_per_rad", "N m/rad", "N m s/rad",
+    )  # fmt: skip
+    K, B, refusal = choose(asked, axis, SHARE_OF_CONDITION * (b + hand), settings.unsafe)
+    limit = settings.torque_limit
     scale = mapping.force_scale / mapping.motion_scale
     return TurningGains(
         stiffness_Nm_per_rad=K,
         damping_Nms_per_rad=B,
         world_stiffness_Nm_per_rad=K / scale,
         world_damping_Nms_per_rad=B / scale,
-        torque_limit_Nm=limits.max_torque_Nm if asked is None else min(asked, limits.max_torque_Nm),
+        torque_limit_Nm=limits.max_torque_Nm if limit is None else min(limit, limits.max_torque_Nm),
         needed_damping_Nms_per_rad=K * (0.5 / rate_Hz + delay_s) + abs(B),
         device_damping_Nms_per_rad=b,
         hand_damping_Nms_per_rad=hand,
+        stable_until_s=stable_until_s(axis, K, B),
+        refusal=refusal,
     )
-
-
-def choose(
-    stiffness: float | None,
-    damping: float | None,
-    max_stiffness: float,
-    max_damping: float,
-    mass: float,
-    available: float,
-    rate_Hz: float,
-    delay_s: float,
-) -> tuple[float, float]:
-    """K and B: the user's where given, or what ceilings, mass (or inertia) and available damping allow."""
-    ceiling = SHARE_OF_STIFFNESS * max_stiffness * min(1.0, rate_Hz / 1000.0)
-    B = damping
-    if B is None:
-        B = 2.0 * DAMPING_RATIO * (ceiling * mass) ** 0.5
-        B = min(B, 0.5 * max_damping, 0.5 * available)
-    K = stiffness
-    if K is None:
-        K = max(min(ceiling, (available - B) / (0.5 / rate_Hz + delay_s)), 0.0)
-    return K, B

@@ -82,6 +82,7 @@ class CouplerSettings:
     turning_device_damping: float | None = None  # [N m s/rad]
     torque_limit: float | None = None  # [N m] on the hand; None: the device's own limit
     torque_slew: float = 50.0  # [N m/s] fastest change of the torque on the hand
+    unsafe: bool = False  # take gains with which a device that is let go swings by itself
 
 
 @dataclass(frozen=True, eq=False)

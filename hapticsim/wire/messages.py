@@ -110,6 +110,8 @@ class Hello(Message):
     max_stiffness_Nm_per_rad: Annotated[float, Key("max_stiffness_Nm_per_rad", number(0.0, 1e5), 0.0)] = 0.0
     max_damping_Nms_per_rad: Annotated[float, Key("max_damping_Nms_per_rad", number(0.0, 1e3), 0.0)] = 0.0
     apparent_inertia_kg_m2: Annotated[float, Key("apparent_inertia_kg_m2", number(0.0, 10.0), 0.0)] = 0.0
+    # over which the driver takes the velocity from positions; 0: it is measured
+    velocity_window_s: Annotated[float, Key("velocity_window_s", number(0.0, 0.1), 0.01)] = 0.01
 
 
 @dataclass(slots=True)
