@@ -29,7 +29,7 @@ class LateTick:
     @property
     def is_ours(self) -> bool:
         """Whether the host does not explain it."""
-        return self.host_s < SHARE * self.late_s
+        return bool(self.host_s < SHARE * self.late_s)
 
     def sentence(self) -> str:
         """For the user."""

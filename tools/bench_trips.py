@@ -91,8 +91,9 @@ def losses_of(safety: np.ndarray, arms: np.ndarray, at_s: np.ndarray, stalls: li
     for first, end in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
         last = min(end, len(at_s) - 1)
         clicked = end < len(at_s) and arms[last] != arms[max(first - 1, 0)]
-        host = stood_still_s(stalls, at_s[first] - 0.03, at_s[first] + 0.005)
-        found.append(Loss(float(at_s[first]), float(at_s[last]), bool(clicked), host))
+        at = float(at_s[first])
+        host = stood_still_s(stalls, at - 0.03, at + 0.005)
+        found.append(Loss(at, float(at_s[last]), bool(clicked), host))
     return found
 
 

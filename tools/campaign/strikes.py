@@ -1,0 +1,92 @@
+"""One strike at a rig: wait until the hand is pushed, do something wrong, look, undo it, see what follows."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from campaign.kinds import Trial, kind
+from campaign.rig import Rig
+
+Undo = Callable[[], Any]
+Fault = Callable[[Rig, random.Random], Undo]
+LOOK_MS, RESUME_MS, LASTS_MS = 150, 400, 40
+
+
+class After(Enum):
+    """What has to follow when the fault is over."""
+
+    ENGAGE = "no force until the hand engages again, and then force"
+    RESUMES = "force again by itself"
+    STAYS = "force all the time"
+    GONE = "no force, whatever the hand does"
+
+
+def strike(rig: Rig, rng: random.Random, fault: Fault, lasts_ms: int, sides: str, after: After) -> Trial:
+    """Strike once; the rig is left as it was."""
+    if not rig.pushing(rng):
+        return Trial(wrong=["there was no force to begin with"])
+    rig.watch()
+    undo = fault(rig, rng)
+    rig.step(lasts_ms)
+    trial = rig.trial("device" in sides, "server" in sides)
+    undo()
+    if rig.spent:
+        return trial
+    wrong = trial.wrong
+    if after is After.STAYS:
+        rig.forces = 0
+        rig.step(LOOK_MS)
+        if rig.forces < LOOK_MS // 2:
+            wrong.append("the force went away")
+    elif after is After.RESUMES:
+        rig.forces = 0
+        rig.step(RESUME_MS)
+        if rig.forces == 0:
+            wrong.append("the force did not come back by itself")
+    else:
+        rig.forces = rig.commands = 0
+        rig.step(LOOK_MS)
+        if rig.forces or ("server" in sides and rig.commands):
+            wrong.append("the force came back by itself")
+        engaged = rig.engage()
+        if after is After.ENGAGE and not engaged:
+            wrong.append("no force after engaging again")
+        elif after is After.GONE and engaged:
+            wrong.append("force after engaging all the same")
+    seen = rig.trial(False, False)
+    trial.largest_N, trial.step_N, trial.step_share = seen.largest_N, seen.step_N, seen.step_share
+    return trial
+
+
+def virtual(
+    name: str,
+    about: str,
+    *,
+    lasts_ms: int = LASTS_MS,
+    sides: str = "device server",
+    after: After = After.ENGAGE,
+    **rig_options: Any,
+) -> Callable[[Fault], Fault]:
+    """Enter a fault that is tried on a rig in virtual time.
+
+    sides : those that have to give zero within 10 ms of the strike; empty for a fault that is to do nothing.
+    """
+
+    def enter(fault: Fault) -> Fault:
+        @kind(name, "virtual time", about)
+        def _run(trials: int, rng: random.Random) -> list[Trial]:
+            found: list[Trial] = []
+            while len(found) < trials:
+                with Rig(**rig_options) as rig:
+                    while len(found) < trials:
+                        found.append(strike(rig, rng, fault, lasts_ms, sides, after))
+                        if found[-1].wrong or rig.spent:
+                            break  # what is left of it may be broken: a new one
+            return found
+
+        return fault
+
+    return enter
