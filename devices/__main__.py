@@ -9,6 +9,7 @@ import sys
 import threading
 from typing import Any
 
+from devices.base import Driver
 from devices.bridge import Bridge
 from devices.drivers import driver_names, find_driver, listing
 from devices.limits import device_table
@@ -40,13 +41,29 @@ def main(arguments: list[str] | None = None) -> int:
         return REFUSED
 
 
+def _check(driver: type[Driver], options: dict[str, Any]) -> int:
+    """Print what each check of the kit found; status 1 if one failed."""
+    from devices.conformance import FAILED, examine_all
+
+    asks = sys.stdin.isatty() and not driver.describe(options).emulated
+    failed = 0
+    for finding in examine_all(lambda: driver(options), input if asks else None):
+        print(finding.line, flush=True)
+        failed += finding.outcome == FAILED
+    if not asks:
+        print("The axes were not checked: that needs a device of hardware, and a person at the terminal.")
+    return 1 if failed else 0
+
+
 def _run(given: argparse.Namespace) -> int:
-    stop = threading.Event()
-    for number in END:
-        signal.signal(number, lambda *_: stop.set())
     options = _options(given.options, given.option)
     if given.emulate is not None:
         options["emulate"] = given.emulate
+    if given.check:
+        return _check(find_driver(given.name), options)
+    stop = threading.Event()
+    for number in END:
+        signal.signal(number, lambda *_: stop.set())
     driver = find_driver(given.name)(options)
     if given.realtime and (why_not := ask_for_priority()):
         print(why_not, file=sys.stderr)
@@ -91,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("name", nargs="?", help="driver to run; --list shows them")
     add("--list", action="store_true", help="show each driver, and why it cannot run here if so")
+    add("--check", action="store_true", help="see whether the driver keeps its contract, without a server")
     add("--endpoint", help="device endpoint of the server (default: its private ipc socket)")
     add("--keys", metavar="FOLDER", help="CURVE keys, for a server on another machine")
     add("--emulate", metavar="DEVICE", help=f"device to emulate: {', '.join(device_table())}")

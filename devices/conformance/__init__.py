@@ -1,0 +1,102 @@
+"""Whether a driver keeps the contract of devices/base.py: a kit for its author.
+
+On the command line, for an installed driver::
+
+    hapticsim device mine --check
+
+In the tests of the package that ships it, without an entry point::
+
+    import pytest
+    from devices.conformance import CHECKS, failure
+    from my_package.mine import Mine
+
+    @pytest.mark.parametrize("check", CHECKS)
+    def test_the_driver_keeps_the_contract(check):
+        assert failure(check, Mine, {"channel": 2}) is None
+
+Each check opens a driver of its own, says one thing, and pushes the hand with a twentieth of the device's
+largest force at most.  What it cannot see, because nobody moves the handle for one, it says, and that is no
+failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from devices.base import Driver
+from devices.conformance import acting, measuring
+from devices.conformance.bench import FAILED, OK, UNSEEN, Found, Make
+from devices.conformance.person import Ask, check_frames
+from devices.conformance.with_server import check_bridge
+from hapticsim.errors import HapticsimError
+
+__all__ = ["CHECKS", "FAILED", "OK", "UNSEEN", "Finding", "examine", "examine_all", "failure"]
+
+Check = Callable[[Make], Found]
+
+CHECKS: dict[str, Check] = {
+    "info": measuring.check_info,
+    "open": measuring.check_open,
+    "measurement": measuring.check_measurement,
+    "ready": measuring.check_ready,
+    "units": measuring.check_units,
+    "motion": measuring.check_motion,
+    "time": measuring.check_time,
+    "rate": acting.check_rate,
+    "read": acting.check_read,
+    "write": acting.check_write,
+    "force": acting.check_force,
+    "zero": acting.check_zero,
+    "halt": acting.check_halt,
+    "close": acting.check_close,
+    "bridge": check_bridge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one check found."""
+
+    check: str
+    outcome: str  # OK, FAILED or UNSEEN
+    words: str  # what was seen; after a failure, what to do
+
+    @property
+    def line(self) -> str:
+        """For a terminal."""
+        return f"{self.outcome:7s} {self.check:12s} {self.words}"
+
+
+def failure(check: str, driver: type[Driver], options: Mapping[str, Any] | None = None) -> str | None:
+    """What is wrong with a driver, in a sentence; None if this check finds nothing."""
+    found = examine(check, lambda: driver(options))
+    return found.words if found.outcome == FAILED else None
+
+
+def examine(check: str, make: Make) -> Finding:
+    """Run one check on drivers that ``make`` builds; whatever they raise is a finding, too."""
+    return _found(check, lambda: CHECKS[check](make))
+
+
+def examine_all(make: Make, ask: Ask | None = None) -> Iterator[Finding]:
+    """Run all checks, each as soon as it is asked for; that of the axes with a person who answers ``ask``."""
+    for check in CHECKS:
+        yield examine(check, make)
+    if ask is not None:
+        yield _found("frames", lambda: check_frames(make, ask))
+
+
+def _found(check: str, run: Callable[[], Found]) -> Finding:
+    try:
+        outcome, words = run()
+    except HapticsimError as error:
+        outcome, words = FAILED, str(error)
+    except Exception as error:
+        outcome = FAILED
+        words = (
+            f"the driver raised {type(error).__name__} ({error}): raise nothing but DeviceError, in one "
+            "sentence with a remedy, when the device is gone."
+        )
+    return Finding(check, outcome, words)
