@@ -48,6 +48,7 @@ class Fault(IntFlag):
     LINK = 2048  # the remote site was not heard for longer than its link allows
     OVERLOAD = 4096  # more power, speed or continuous force than allowed
     SUSPENDED = 8192  # the computer was suspended
+    ROWS_FULL = 16384  # more contacts than rows: some are left out
 
 
 class Event(IntEnum):
@@ -67,3 +68,6 @@ class Event(IntEnum):
     IMPULSE = 12  # constraints, or a contact that parted at once, took energy; value is what was lost [J]
     ENERGY = 13  # the tick was refused: it would have gained this energy [J]; last good state kept
     ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out
+    THROUGH = (
+        15  # a shape is inside another where nothing holds it, and passes through; value is how deep [m]
+    )

@@ -30,6 +30,7 @@ FAULT_WORDS = {
     Fault.LINK: "the remote site was not heard",
     Fault.OVERLOAD: "more power, speed or continuous force than allowed",
     Fault.SUSPENDED: "the computer was suspended",
+    Fault.ROWS_FULL: "more contacts than rows: some are left out",
 }
 
 
@@ -82,5 +83,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
             return f"the tick was refused, it would have gained {value:.3g} J: state taken back, force off"
         case Event.ROWS_FULL:
             return f"{subject} was left out with {int(value) - 1} more: all rows are taken"
+        case Event.THROUGH:
+            return f"{subject}: a corner {value * 1e3:.3g} mm inside is held by no face and passes through"
         case _:
             return "the tick was not finite: state taken back, force off"

@@ -18,7 +18,7 @@ from hapticsim.kernels.row import PLACE, fill_row
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Placement
 from hapticsim.speed_choice import SpeedChoice
-from hapticsim.start import assemble_start
+from hapticsim.start import assemble_start, check_place
 
 UPRIGHT, STILL = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
 
@@ -321,12 +321,18 @@ class Simulation:
 
         q (nq,) with unit quaternions, u (nu,).  A constraint that holds and is off by more than a millimetre
         there is let go at that tick, with a fault (kernels/imposing.py).
+
+        Raises
+        ------
+        ConfigError : wrong shape, not finite, or a shape more than a millimetre inside another; nothing has
+            changed then.
         """
         state = self._state
-        state.q[:] = _finite(q, state.q.shape, "q")
-        state.u[:] = _finite(u, state.u.shape, "u")
-        state.active[:] = 0
-        state.rank[:] = 0
+        q, u = _finite(q, state.q.shape, "q"), _finite(u, state.u.shape, "u")
+        check_place(self.assembly, q, "q")
+        state.q[:], state.u[:] = q, u
+        state.active[:] = state.rank[:] = state.face[:] = 0
+        state.depth[:] = 0.0
 
 
 def _finite(value: object, shape: tuple[int, ...], name: str) -> np.ndarray:

@@ -9,10 +9,11 @@ import numpy as np
 
 from hapticsim.assembly import Assembly, assemble
 from hapticsim.errors import ConfigError
+from hapticsim.kernels.arrays import Output
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.model.scene import Scene
 
-DEPTH_m = 1e-3  # what rounding and small mistakes may leave; the first tick closes it
+DEPTH_m = 1e-3  # what rounding and small mistakes may leave; a contact holds it there
 GAP = 1e-4  # [m] or [rad] that a constraint may be open; the first ticks close it
 CLOSED = 1e-12  # [m] or [rad]
 STEPS = 50
@@ -45,15 +46,7 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
         assembly.plan, assembly.new_state(), assembly.new_input(), out, assembly.new_workspace()
     )
     path = assembly.scene.path
-    if out.gap.size and out.gap.min() < -DEPTH_m:
-        k = int(np.argmin(out.gap))
-        c = assembly.candidates[k]
-        raise ConfigError(
-            path,
-            "initial",
-            f"puts {c.a!r} {-out.gap[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
-            f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
-        )
+    _refuse_depth(assembly, out, path, "initial")
     if out.row_gap.size and np.abs(out.row_gap).max() > GAP:
         k = int(np.argmax(np.abs(out.row_gap)))
         raise ConfigError(
@@ -62,6 +55,32 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
             f"leaves the constraint {assembly.row_names[k]!r} open by {abs(out.row_gap[k]):.3g} (m or rad): "
             f"start with at most {GAP:g}, or write 'close_loops: true' to start at the nearest place "
             "where it is closed.",
+        )
+
+
+def check_place(assembly: Assembly, q: np.ndarray, key: str) -> None:
+    """Refuse coordinates (nq,) that put a shape into another, as a start is refused.
+
+    Raises
+    ------
+    ConfigError : which shape is how deep in which.
+    """
+    state, out = assembly.new_state(), assembly.new_output()
+    state.q[:] = q
+    locate_kernel()(assembly.plan, state, assembly.new_input(), out, assembly.new_workspace())
+    _refuse_depth(assembly, out, "<argument>", key)
+
+
+def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
+    """Refuse what locate found deeper than DEPTH_m."""
+    if out.gap.size and out.gap.min() < -DEPTH_m:
+        k = int(np.argmin(out.gap))
+        c = assembly.candidates[k]
+        raise ConfigError(
+            path,
+            key,
+            f"puts {c.a!r} {-out.gap[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
+            f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
         )
 
 

@@ -7,19 +7,19 @@ import numpy as np
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.kernels import contact
-from tests.kernel_access import INT, PLAN, WORKSPACE, compiled
+from tests.kernel_access import INT, PLAN, STATE, WORKSPACE, compiled
 from tests.places import WAM
 
 POINT = np.array([-0.045, -0.35, 0.0])  # of the fingertip's centre in the forearm
 
-contact_row = compiled(contact.contact_row, PLAN, INT, INT, WORKSPACE)
+contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
 
 
 def row(sim: hs.Simulation) -> np.ndarray:
     """The contact's row at the present state, columns scaled by the inertia of the speeds."""
     ws, eq = sim.assembly.new_workspace(), sim.assembly.equations
     eq.kernels.kinematics(sim.state.q, sim.state.u, np.zeros(4), ws.X, ws.V, ws.vel, ws.acc)
-    contact_row(sim.plan, 0, 0, ws)
+    contact_row(sim.plan, sim._state, 0, 0, ws)
     return ws.A[0] / np.sqrt(np.diag(eq.mass_matrix(sim.state.q)))
 
 

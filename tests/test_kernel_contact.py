@@ -8,14 +8,15 @@ import pytest
 from hapticsim.assembly import assemble
 from hapticsim.codes import ON_BOX
 from hapticsim.config.load import loads
-from hapticsim.kernels import contact, edges
+from hapticsim.kernels import contact, edges, inside
 from tests import naive
-from tests.kernel_access import INT, MATRIX, PLAN, WORKSPACE, compiled
+from tests.kernel_access import INT, MATRIX, PLAN, STATE, WORKSPACE, compiled
 
-gap = compiled(contact.gap, PLAN, INT, MATRIX)
-contact_row = compiled(contact.contact_row, PLAN, INT, INT, WORKSPACE)
-overhang = compiled(edges.overhang, PLAN, INT, MATRIX)
-is_lost = compiled(edges.is_lost, PLAN, INT, MATRIX)
+gap = compiled(contact.gap, PLAN, STATE, INT, MATRIX)
+contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
+overhang = compiled(edges.overhang, PLAN, STATE, INT, MATRIX)
+is_lost = compiled(edges.is_lost, PLAN, STATE, INT, MATRIX)
+hold_here = compiled(inside.hold_here, PLAN, STATE, INT, MATRIX)
 
 BODY = "{{name: {0}, inertial: {{mass_kg: 1.0, inertia_kg_m2: {{xx: 0.01, yy: 0.02, zz: 0.025}}}}}}"
 SCENE = f"""
@@ -51,6 +52,7 @@ contacts:
 """
 ASSEMBLY = assemble(loads(SCENE))
 CANDIDATES = ASSEMBLY.candidates
+STATE_0 = ASSEMBLY.new_state()  # nothing is held
 REGIONS = {"plane": (), "face": (0,), "edge": (0, 1), "corner": (0, 1, 2)}
 
 
@@ -173,7 +175,7 @@ def test_gaps_are_those_of_plain_geometry_wherever_the_bodies_are(k):
     for i in range(300):
         region = "plane" if CANDIDATES[k].kind != ON_BOX else ("face", "edge", "corner", "plane")[i % 4]
         q = placed(rng, CANDIDATES[k], somewhere(rng, CANDIDATES[k], region))
-        assert gap(ASSEMBLY.plan, k, frames(q, np.zeros(12)).X) == pytest.approx(
+        assert gap(ASSEMBLY.plan, STATE_0, k, frames(q, np.zeros(12)).X) == pytest.approx(
             naive_gap(CANDIDATES[k], q), abs=1e-13
         )
 
@@ -188,7 +190,7 @@ def test_rows_are_the_derivatives_of_the_gap_along_a_motion(k, region):
         if candidate.radius == 0.0:
             u, udot = 0.05 * u, 0.05 * udot  # stays over the face it is close to
         ws = frames(q, u)
-        phi = contact_row(ASSEMBLY.plan, k, 0, ws)
+        phi = contact_row(ASSEMBLY.plan, STATE_0, k, 0, ws)
         m2, m1, p1, p2 = (naive_gap(candidate, moved(q, u, udot, i * h)) for i in (-2, -1, 1, 2))
         first = (m2 - 8 * m1 + 8 * p1 - p2) / (12 * h)
         second = (-m2 + 16 * m1 - 30 * phi + 16 * p1 - p2) / (12 * h * h)
@@ -204,23 +206,23 @@ def test_edges_and_corners_curve_the_row():
     u = np.zeros(12)
     u[3:6] = 1.0
     ws = frames(q, u)
-    contact_row(ASSEMBLY.plan, k, 0, ws)
+    contact_row(ASSEMBLY.plan, STATE_0, k, 0, ws)
     assert abs(ws.s[0]) > 0.1
 
 
 def test_a_corner_is_held_by_its_face_up_to_the_edge_and_lost_beyond():
     rng, k = np.random.default_rng(6), [c.a + c.b for c in CANDIDATES].index("cubeshelf")
     half = np.array(CANDIDATES[k].half)
+    state = ASSEMBLY.new_state()
+    on_top = placed(rng, CANDIDATES[k], np.array([0.5 * half[0], 0.0, half[2]]))
+    hold_here(ASSEMBLY.plan, state, k, frames(on_top, np.zeros(12)).X)
+    assert state.face[k] == 6 and state.depth[k] == 0.0
     for past in (-0.1, -1e-6, -1e-9, 0.0, 1e-8, 1e-6, 1e-3):
-        x = np.array([half[0] + past, 0.0, half[2]])
-        q = placed(rng, CANDIDATES[k], x)
-        while inward_in_surface(CANDIDATES[k], q)[2] < np.abs(inward_in_surface(CANDIDATES[k], q)[0]):
-            q = placed(rng, CANDIDATES[k], x)  # more over the face than beside it
+        q = placed(rng, CANDIDATES[k], np.array([half[0] + past, 0.0, half[2]]))
         ws = frames(q, np.zeros(12))
-        if past != 0.0:
-            assert overhang(ASSEMBLY.plan, k, ws.X) == pytest.approx(past, abs=1e-14)
-            assert abs(contact_row(ASSEMBLY.plan, k, 0, ws)) < 1e-14, "the row stays in the plane of the face"
-        assert is_lost(ASSEMBLY.plan, k, ws.X) == (past > 1e-9)
+        assert overhang(ASSEMBLY.plan, state, k, ws.X) == pytest.approx(past, abs=1e-14)
+        assert abs(contact_row(ASSEMBLY.plan, state, k, 0, ws)) < 1e-14, "it stays in the plane of the face"
+        assert is_lost(ASSEMBLY.plan, state, k, ws.X) == (past > 1e-9)
 
 
 def test_where_two_faces_meet_the_one_below_the_body_holds_whatever_rounding_says():
@@ -236,11 +238,11 @@ def test_where_two_faces_meet_the_one_below_the_body_holds_whatever_rounding_say
         x = np.array([half[0], 0.0, half[2]]) + 1e-13 * rng.normal(size=3)
         q[:3] += candidate.X_BS.rotation @ (x - centre_in_surface(candidate, q))
         ws = frames(q, np.zeros(12))
-        assert abs(contact_row(ASSEMBLY.plan, k, 0, ws)) < 1e-12
+        assert abs(contact_row(ASSEMBLY.plan, STATE_0, k, 0, ws)) < 1e-12
         up = shelf @ candidate.X_BS.rotation[:, 2]
         R, _ = pose(q, "one")
         np.testing.assert_allclose(ws.A[0, 3:6], R.T @ up, atol=1e-12)  # the row of v of the body: the normal
-        assert abs(gap(ASSEMBLY.plan, k, ws.X)) < 1e-12
+        assert abs(gap(ASSEMBLY.plan, STATE_0, k, ws.X)) < 1e-12
 
 
 def test_a_ball_is_never_lost_at_an_edge():
@@ -248,4 +250,4 @@ def test_a_ball_is_never_lost_at_an_edge():
     for k, c in enumerate(CANDIDATES):
         if c.radius > 0.0 and c.kind == ON_BOX:
             q = placed(rng, c, somewhere(rng, c, "edge"))
-            assert not is_lost(ASSEMBLY.plan, k, frames(q, np.zeros(12)).X)
+            assert not is_lost(ASSEMBLY.plan, STATE_0, k, frames(q, np.zeros(12)).X)

@@ -10,6 +10,7 @@ import numpy as np
 
 from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
+from hapticsim.config.contact_notes import contact_notes
 from hapticsim.config.motion import torque_laws
 from hapticsim.config.refusal import dotted
 from hapticsim.config.robot import Refuse, build_model, placement
@@ -67,6 +68,7 @@ def build(
     contacts = _contacts(entry.contacts, shapes, model, refuse)
     own = model.constraints if isinstance(model, MechanismModel) else ()
     constraints = build_constraints(entry.constraints, model, contacts, own, refuse)
+    notes += contact_notes(shapes, contacts, constraints)
     return Scene(
         name=entry.name,
         model=model,

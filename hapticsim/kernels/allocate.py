@@ -48,6 +48,8 @@ def allocate_state(
         hand_torque_D=np.zeros(3),
         turn_offset=np.array([1.0, 0.0, 0.0, 0.0]),
         friction=np.zeros(nc),
+        face=np.zeros(nk, np.int64),
+        depth=np.zeros(nk),
     )
 
 

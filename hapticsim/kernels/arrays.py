@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from hapticsim.kernels.block import Block, Cube, Float, Int, IntVector, Matrix, Vector
 
-MAX_ROWS = 32  # rows imposed at once
+MAX_ROWS = 32  # rows imposed at once: 8 cubes, 0.7 ms in the tick in which they land; 64 rows take 5 ms
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
@@ -129,6 +129,8 @@ class State(Block):
     hand_torque_D: Vector  # (3,) [N m] last torque on the hand, for the slew limit
     turn_offset: Vector  # (4,) w, x, y, z: the handle's body seen from the device's handle when armed
     friction: Vector  # (nc,) [N] along the row of what slips, at the last stage: a first guess for the next
+    face: IntVector  # (nk,) int, 1 to 6: face of the box that holds a corner; 0, or what inside.py says
+    depth: Vector  # (nk,) [m] gap at which a candidate is held that was found inside, at most 0
 
 
 class Input(Block):

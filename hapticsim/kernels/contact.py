@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import ON_PLANE
-from hapticsim.kernels.corner import beyond, holding_axis, nearest_to_corner
+from hapticsim.kernels.corner import FACES, axis_of, height_over, holding_face, nearest_to_corner, sign_of
 from hapticsim.kernels.jit import inlined, kernel
 from hapticsim.kernels.point import place, point_row, turn
 
@@ -90,11 +90,63 @@ def inward(plan, k, X):
 
 
 @inlined
-def witness(plan, k, X):
+def centre_in_box(plan, k, X):
+    """Centre of the sphere of candidate k in the axes of its box, three scalars."""
+    cx, cy, cz = sphere_centre(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
+    x, y, z = cx - ox, cy - oy, cz - oz
+    return r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
+
+
+@inlined
+def corner_in_box(plan, k, X):
+    """A corner in the axes of its box: its position and the direction into its body, six scalars."""
+    x, y, z = centre_in_box(plan, k, X)
+    gx, gy, gz = inward(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
+    return (
+        x,
+        y,
+        z,
+        r0 * gx + r3 * gy + r6 * gz,
+        r1 * gx + r4 * gy + r7 * gz,
+        r2 * gx + r5 * gy + r8 * gz,
+    )
+
+
+@kernel
+def face_of(plan, state, k, X):
+    """Face that holds the corner of candidate k, or would hold it if it came in here; 0 for none."""
+    face = state.face[k]
+    if 0 < face <= FACES:
+        return face
+    x, y, z, gx, gy, gz = corner_in_box(plan, k, X)
+    half = plan.surface_half[k]
+    return holding_face(x, y, z, gx, gy, gz, half[0], half[1], half[2])
+
+
+@kernel
+def over_face(plan, k, face, X):
+    """Gap and normal of a corner to the plane of a face of its box, and the rest, as ``witness``."""
+    cx, cy, cz = sphere_centre(plan, k, X)
+    x, y, z = centre_in_box(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
+    half = plan.surface_half[k]
+    height = height_over(face, x, y, z, half[0], half[1], half[2])
+    axis, n = axis_of(face), sign_of(face)
+    if axis == 0:
+        return height, n * r0, n * r3, n * r6, cx, cy, cz, True, False, False
+    if axis == 1:
+        return height, n * r1, n * r4, n * r7, cx, cy, cz, False, True, False
+    return height, n * r2, n * r5, n * r8, cx, cy, cz, False, False, True
+
+
+@kernel
+def witness(plan, state, k, X):
     """Gap, normal (world), centre of the sphere (world) and clamped-axis flags of candidate k.
 
     X   (nf, 12) poses of the frames.
-    Returns phi [m], nx, ny, nz, cx, cy, cz, fx, fy, fz.
+    Returns phi [m], nx, ny, nz, cx, cy, cz, fx, fy, fz: of a corner that a face holds, to that face.
     """
     cx, cy, cz = sphere_centre(plan, k, X)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
@@ -102,9 +154,11 @@ def witness(plan, k, X):
     if plan.surface_kind[k] == ON_PLANE:
         distance = r2 * x + r5 * y + r8 * z
         return distance - plan.sphere_radius[k], r2, r5, r8, cx, cy, cz, False, False, True
-    half = plan.surface_half[k]
+    half, face = plan.surface_half[k], state.face[k]
+    if 0 < face <= FACES:
+        return over_face(plan, k, face, X)
     x, y, z = r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
-    if is_corner_on_box(plan, k):
+    if face == 0 and is_corner_on_box(plan, k):
         gx, gy, gz = inward(plan, k, X)
         gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz
         distance, nx, ny, nz = nearest_to_corner(x, y, z, gx, gy, gz, half[0], half[1], half[2])
@@ -126,57 +180,29 @@ def witness(plan, k, X):
 
 
 @inlined
-def gap(plan, k, X):
-    """Gap of candidate k [m], negative in penetration."""
-    return witness(plan, k, X)[0]
+def gap(plan, state, k, X):
+    """Gap of candidate k [m] over where it is held, negative when deeper."""
+    return witness(plan, state, k, X)[0] - state.depth[k]
 
 
 @inlined
-def centre_in_box(plan, k, X):
-    """Centre of the sphere of candidate k in the axes of its box, three scalars."""
-    cx, cy, cz = sphere_centre(plan, k, X)
-    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
-    x, y, z = cx - ox, cy - oy, cz - oz
-    return r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
-
-
-@inlined
-def corner_held(plan, k, X):
-    """A corner on a box: the axis of the face that holds it, its position in box axes, four scalars."""
-    x, y, z = centre_in_box(plan, k, X)
-    gx, gy, gz = inward(plan, k, X)
-    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
-    gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz
-    half = plan.surface_half[k]
-    return holding_axis(x, y, z, gx, gy, gz, half[0], half[1], half[2]), x, y, z
-
-
-@inlined
-def held_by(plan, k, X):
+def held_by(plan, state, k, X):
     """What holds the sphere of candidate k when its row is imposed: as ``witness``, a corner by its face."""
-    if not is_corner_on_box(plan, k):
-        return witness(plan, k, X)
-    cx, cy, cz = sphere_centre(plan, k, X)
-    axis, x, y, z = corner_held(plan, k, X)
-    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
-    half = plan.surface_half[k]
-    if axis == 0:
-        n = math.copysign(1.0, x)
-        return beyond(x, half[0]), n * r0, n * r3, n * r6, cx, cy, cz, True, False, False
-    if axis == 1:
-        n = math.copysign(1.0, y)
-        return beyond(y, half[1]), n * r1, n * r4, n * r7, cx, cy, cz, False, True, False
-    n = math.copysign(1.0, z)
-    return beyond(z, half[2]), n * r2, n * r5, n * r8, cx, cy, cz, False, False, True
+    if is_corner_on_box(plan, k):
+        face = face_of(plan, state, k, X)
+        if face > 0:
+            return over_face(plan, k, face, X)
+    return witness(plan, state, k, X)
 
 
 @kernel
-def contact_row(plan, k, i, ws):
-    """Write row i of ws.A and ws.s for candidate k from the frames in ws; return the gap [m].
+def contact_row(plan, state, k, i, ws):
+    """Write row i of ws.A and ws.s for candidate k from the frames in ws; return its gap [m] over where it is
+    held.
 
     A udot + s is the second derivative of the gap; A u its first.
     """
-    phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, k, ws.X)
+    phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = point_row(
         plan.sphere_frame[k], plan.surface_frame[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws
     )
@@ -186,4 +212,4 @@ def contact_row(plan, k, i, ws):
         n_dot = nx * tx + ny * ty + nz * tz
         ws.s[i] += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.sphere_radius[k])
     ws.b[i] = 0.0
-    return phi
+    return phi - state.depth[k]

@@ -1,11 +1,14 @@
-"""A sharp corner against a box, in the axes of the box: how near it is, and which face holds it.
+"""A sharp corner against a box, in the axes of the box: how near it is, and which face can hold it.
 
 At an edge of the box two faces are equally near, and rounding would choose.  A face can only hold a corner
 whose own body lies on its outer side, so g, the direction from the corner into its body, decides: the bottom
 corner of a puck that meets a wall on the same floor is held by the wall's side, and boxes stack flush.
 
-A corner keeps to the plane of its face, so that its row is smooth up to the edge and past it; beyond the edge
-nothing holds it.
+The face is chosen when the corner comes in, and kept (State.face) until the contact ends: a stage of an
+integrator strays, and a row that changes its normal between two stages makes energy.  A corner keeps to the
+plane of its face, so that its row is smooth up to the edge and past it; beyond the edge nothing holds it.
+
+Faces are numbered 1 to 6: -x, +x, -y, +y, -z, +z.
 """
 
 from __future__ import annotations
@@ -15,8 +18,9 @@ import math
 from hapticsim.kernels.jit import inlined
 
 EDGE = 1e-9  # [m] nearer to a face than this is on it; farther past its edge than this is off it
-LEVEL = 1e-6  # [m] faces nearer than this hold a corner equally well; stages of an integrator stray that far
+LEVEL = 1e-6  # [m] faces nearer to one another than this hold a corner equally well
 NOT_OUTSIDE = 1e6  # [m] subtracted where a face cannot be the one a corner came through
+FACES = 6
 
 
 @inlined
@@ -26,25 +30,30 @@ def beyond(x, half):
 
 
 @inlined
-def holding_cost(x, half, g):
-    """Least for the face that holds a corner in contact: the nearest, among equals the most opposed."""
-    outward = math.copysign(1.0, x) * g
-    distance = abs(beyond(x, half))
-    return -outward if outward > 0.0 and distance <= LEVEL else distance
+def axis_of(face):
+    """Axis (0, 1, 2) of a face."""
+    return (face - 1) >> 1
 
 
 @inlined
-def holding_axis(x, y, z, gx, gy, gz, a, b, c):
-    """Axis (0, 1, 2) of the face that holds a corner at (x, y, z) touching a box of half extents a, b, c."""
-    i, j, k = holding_cost(x, a, gx), holding_cost(y, b, gy), holding_cost(z, c, gz)
-    if i <= j and i <= k:
-        return 0
-    return 1 if j <= k else 2
+def sign_of(face):
+    """1.0 for a face on the positive side of its axis, -1.0 otherwise."""
+    return -1.0 if face & 1 else 1.0
 
 
 @inlined
-def past_edge(axis, x, y, z, a, b, c):
-    """How far a corner is past the nearest edge of the face of an axis [m], negative over the face."""
+def height_over(face, x, y, z, a, b, c):
+    """Distance [m] of a point from the plane of a face, negative on the box's side."""
+    axis, sign = axis_of(face), sign_of(face)
+    if axis == 0:
+        return sign * x - a
+    return sign * y - b if axis == 1 else sign * z - c
+
+
+@inlined
+def past_edge(face, x, y, z, a, b, c):
+    """How far a point is past the nearest edge of a face [m], negative over the face."""
+    axis = axis_of(face)
     i, j, k = beyond(x, a), beyond(y, b), beyond(z, c)
     if axis == 0:
         return max(j, k)
@@ -56,6 +65,29 @@ def depth_under(x, half, g):
     """Largest for the face that a corner inside the box came in through."""
     outward = math.copysign(1.0, x) * g
     return beyond(x, half) if outward > 0.0 else beyond(x, half) - NOT_OUTSIDE
+
+
+@inlined
+def opposed(x, half, g, least):
+    """How much a face looks towards the corner's body, where it is no deeper than the least; -2 elsewhere."""
+    return math.copysign(1.0, x) * g if depth_under(x, half, g) >= least - LEVEL else -2.0
+
+
+@inlined
+def holding_face(x, y, z, gx, gy, gz, a, b, c):
+    """Face that holds a corner which comes in at (x, y, z): the least deep, among equals the most opposed.
+
+    0 where none looks towards the corner's body.
+    """
+    least = max(depth_under(x, a, gx), depth_under(y, b, gy), depth_under(z, c, gz))
+    if least < -0.5 * NOT_OUTSIDE:
+        return 0
+    i, j, k = opposed(x, a, gx, least), opposed(y, b, gy, least), opposed(z, c, gz, least)
+    if i >= j and i >= k:
+        return 1 + int(x > 0.0)
+    if j >= k:
+        return 3 + int(y > 0.0)
+    return 5 + int(z > 0.0)
 
 
 @inlined

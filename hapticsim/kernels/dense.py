@@ -35,7 +35,7 @@ def least_gap(plan, state, ws, h, s):
     least = math.inf
     for k in range(state.active.size):
         if state.active[k] == 0 and has_fired(state, k, ws.guard0, ws.guard2):
-            least = min(least, gap(plan, k, ws.X))
+            least = min(least, gap(plan, state, k, ws.X))
     return least
 
 

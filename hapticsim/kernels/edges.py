@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import ON_PLANE
-from hapticsim.kernels.contact import centre_in_box, corner_held, is_corner_on_box
+from hapticsim.kernels.contact import centre_in_box, face_of, is_corner_on_box
 from hapticsim.kernels.corner import EDGE, beyond, past_edge
 from hapticsim.kernels.jit import inlined
 
@@ -18,17 +18,17 @@ BEND = 1e-10  # [m] a piece ends this far past the bend, so that the next one st
 
 
 @inlined
-def overhang(plan, k, X):
+def overhang(plan, state, k, X):
     """How far a corner on a box is past the edge of the face that holds it [m], negative over the face."""
-    axis, x, y, z = corner_held(plan, k, X)
+    x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
-    return past_edge(axis, x, y, z, half[0], half[1], half[2])
+    return past_edge(face_of(plan, state, k, X), x, y, z, half[0], half[1], half[2])
 
 
 @inlined
-def is_lost(plan, k, X):
+def is_lost(plan, state, k, X):
     """True when a corner in contact has slid past the edge of its face: nothing holds it there."""
-    return is_corner_on_box(plan, k) and overhang(plan, k, X) > 0.5 * EDGE
+    return is_corner_on_box(plan, k) and overhang(plan, state, k, X) > 0.5 * EDGE
 
 
 @inlined
@@ -50,12 +50,12 @@ def within(part, bit, distance):
 
 
 @inlined
-def margin(plan, k, part, X):
+def margin(plan, state, k, part, X):
     """What is left until the row of candidate k, on this part of a box when the piece began, changes [m]."""
     if plan.surface_kind[k] == ON_PLANE:
         return math.inf
     if is_corner_on_box(plan, k):
-        return EDGE - overhang(plan, k, X)
+        return EDGE - overhang(plan, state, k, X)
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
     left = min(within(part, 1, beyond(x, half[0])), within(part, 2, beyond(y, half[1])))

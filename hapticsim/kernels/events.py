@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from hapticsim.codes import Event
 from hapticsim.kernels.choice import record
-from hapticsim.kernels.contact import contact_row, gap
+from hapticsim.kernels.contact import contact_row
 from hapticsim.kernels.edges import is_lost
 from hapticsim.kernels.friction import evaluate_slips
-from hapticsim.kernels.jit import inlined, kernel
+from hapticsim.kernels.inside import LEFT_OUT, hold_here, is_near, look_inside, work_to_close
+from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.mobility import (
     contact_mobility,
@@ -22,11 +23,11 @@ from hapticsim.kernels.unilateral import nonnegative_minimum, solve_passive
 from hapticsim.kernels.units import choose_speeds, evaluate_rows, resolve
 
 TOUCH, LEAVE, IMPULSE = int(Event.TOUCH), int(Event.LEAVE), int(Event.IMPULSE)
+ROWS_FULL = int(Event.ROWS_FULL)
 
 GAP_TOUCH = 1e-10  # [m] closer than this counts as touching when contacts are resolved
 PUSH_ZERO = 1e-10  # [m] rows whose force guards are below this leave with the one that fired
 GAP_CAPTURE = 1e-5  # [m] the same when contacts chatter: a box rocking to rest was 4e-6 off at 16 events
-GAP_DEEP = 5e-3  # [m] what was deeper when a piece began came in where nothing is seen, and is let through
 RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 RATE_REST = 1e-9  # [m/s] slower than this counts as resting
 RATE_BOUNCE = 5e-3  # [m/s] slower impacts are plastic, so that bouncing ends
@@ -43,37 +44,60 @@ def energy_lost(ws, change):
     return total
 
 
-@inlined
-def is_near(plan, k, X, reach):
-    """True when the gap of candidate k is at most reach [m], and not too deep to be a contact."""
-    return -GAP_DEEP <= gap(plan, k, X) <= reach
-
-
 @kernel
-def touching(plan, state, inp, ws, t):
-    """True when a free candidate at (ws.q0, ws.u0) touches and does not move away."""
-    if state.active.size == 0:
-        return False
+def touching(plan, state, ws, out, m):
+    """True when a free candidate at (ws.q0, ws.u0) touches and does not move away, m rows being imposed.
+
+    Called once at the start of a tick: all free candidates are looked at (inside.py).
+    """
+    found = False
     for k in range(state.active.size):
-        if state.active[k] == 0 and is_near(plan, k, ws.X, GAP_TOUCH):
-            contact_row(plan, k, 0, ws)
-            if rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST:
-                return True
-    return False
+        if state.active[k] == 0:
+            look_inside(plan, state, ws, out, m, k)
+            if not found and is_near(plan, state, k, ws.X, GAP_TOUCH):
+                contact_row(plan, state, k, 0, ws)
+                found = rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST
+    return found
 
 
 @kernel
-def gather_rows(plan, state, ws, t, leaving):
-    """The rows that are decided about: constraints that hold, contacts that touch; return their number."""
+def is_leaving(plan, state, ws, k, leaving):
+    """True when the imposed contact k is to go: past its edge, or with a force that just crossed zero."""
+    return is_lost(plan, state, k, ws.X) or (leaving == 1 and ws.guard1[k] <= PUSH_ZERO)
+
+
+@kernel
+def gather_rows(plan, state, ws, out, t, leaving):
+    """The rows that are decided about: constraints that hold, contacts that touch; return their number.
+
+    Contacts that are imposed come before new ones where there are not rows enough.  What closes and is left
+    out is let through, and told.
+    """
     m = list_constraints(plan, state, ws)
+    room = ws.rows.size - m
     for k in range(state.active.size):
-        if m == ws.rows.size:
-            break
-        if state.active[k] == 1 and (is_lost(plan, k, ws.X) or (leaving == 1 and ws.guard1[k] <= PUSH_ZERO)):
+        if state.active[k] == 1 and not is_leaving(plan, state, ws, k, leaving):
+            room -= 1
+    left_out, first = 0, -1
+    for k in range(state.active.size):
+        if state.active[k] == 1:
+            if is_leaving(plan, state, ws, k, leaving) or m == ws.rows.size:
+                continue
+        elif not is_near(plan, state, k, ws.X, GAP_TOUCH):
             continue
-        if state.active[k] == 1 or is_near(plan, k, ws.X, GAP_TOUCH):
-            ws.rows[m] = k
-            m += 1
+        elif room > 0:
+            room -= 1
+        else:
+            contact_row(plan, state, k, 0, ws)  # as scratch: the rows are evaluated below
+            if rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST:
+                state.face[k] = LEFT_OUT
+                left_out += 1
+                first = k if first < 0 else first
+            continue
+        ws.rows[m] = k
+        m += 1
+    if left_out > 0:
+        record(out, ROWS_FULL, first, left_out, t)
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
     return m
 
@@ -152,9 +176,10 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
     """
     nk = state.active.size
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
-    m = gather_rows(plan, state, ws, t, leaving)
+    m = gather_rows(plan, state, ws, out, t, leaving)
     first = ws.counts[0]
     lost = clash = most = 0.0
+    closes = False
     struck = ws.rows[first] if m > first else -1
     if m > 0:
         by_constraints, lost, n, clash = strike(plan, state, inp, ws, out, t, first, m)
@@ -179,20 +204,25 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
             nonnegative_minimum(
                 ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0
             )
-            kept = first
+            kept, work = first, 0.0
             for i in range(first, m):
                 if ws.grad[i - first] <= 1e-9 * scale:
+                    work += work_to_close(plan, state, ws.rows[i], ws.x[i - first], ws.X)
                     ws.rows[kept] = ws.rows[i]
                     kept += 1
             m = kept
+            closes = lost > work
     i = first
     for k in range(nk):
         imposed = i < m and ws.rows[i] == k
         if imposed:
             i += 1
         if imposed and state.active[k] == 0:
+            hold_here(plan, state, k, ws.X)
             record(out, TOUCH, k, lost, t)
             lost = 0.0
+        if imposed and closes:
+            state.depth[k] = 0.0
         if not imposed and state.active[k] == 1:
             record(out, LEAVE, k, 0.0, t)
         state.active[k] = 1 if imposed else 0
@@ -228,8 +258,8 @@ def capture_contacts(plan, state, inp, ws, out, t, _):
     for k in range(state.active.size):
         if m == ws.rows.size:
             break
-        near = state.active[k] == 1 or is_near(plan, k, ws.X, GAP_CAPTURE)
-        if near and not is_lost(plan, k, ws.X):
+        near = state.active[k] == 1 or is_near(plan, state, k, ws.X, GAP_CAPTURE)
+        if near and not is_lost(plan, state, k, ws.X):
             evaluate_row(plan, state, k, m, ws.q0, t, ws)
             if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:
                 ws.rows[m] = k
@@ -243,6 +273,7 @@ def capture_contacts(plan, state, inp, ws, out, t, _):
             k = ws.rows[i]
             if state.active[k] == 0:
                 state.active[k] = 1
+                hold_here(plan, state, k, ws.X)
                 record(out, TOUCH, k, lost, t)
                 lost = 0.0
     return resolve(plan, state, inp, ws, out, t, 0)

@@ -17,9 +17,10 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.contact import gap
+from hapticsim.kernels.corner import FACES
 from hapticsim.kernels.edges import margin
 from hapticsim.kernels.embedding import constraint_forces
-from hapticsim.kernels.events import GAP_DEEP, feasible_forces
+from hapticsim.kernels.events import feasible_forces
 from hapticsim.kernels.friction import read_friction_guards
 from hapticsim.kernels.jit import inlined, kernel
 
@@ -64,11 +65,12 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
     for k in range(nk):
         guards[nk + k] = math.inf
         if state.active[k] == 0:
-            guards[k] = math.inf if full else gap(plan, k, ws.X)  # no room for another row
+            ignored = full or state.face[k] > FACES  # no room for another row, or let through
+            guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
     for i in range(ws.counts[0], m):
         k = ws.rows[i]
         guards[k] = ws.push[i]
-        guards[nk + k] = margin(plan, k, ws.part[i], ws.X)
+        guards[nk + k] = margin(plan, state, k, ws.part[i], ws.X)
     if state.hold.size > 0:
         read_friction_guards(plan, state, q, u, t, m, FRICTION_SCALE, ws, guards, 2 * nk)
 
@@ -90,7 +92,7 @@ def has_fired(state, g, start, end):
     """True when guard g is negative at the end of a piece; a gap, if it became so."""
     if not end[g] < -FIRE:
         return False
-    return not is_gap(state, g) or (end[g] < start[g] and start[g] >= -GAP_DEEP)
+    return not is_gap(state, g) or end[g] < start[g]
 
 
 @kernel

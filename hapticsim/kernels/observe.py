@@ -18,10 +18,10 @@ def copy(source, target):
 
 
 @kernel
-def report_witnesses(plan, out, ws):
+def report_witnesses(plan, state, out, ws):
     """Gap, normal and nearest point of every candidate at the frames in ws."""
     for k in range(out.gap.size):
-        phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, k, ws.X)
+        phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
         radius = plan.sphere_radius[k]
         out.gap[k] = phi
         out.normal_W[k, 0], out.normal_W[k, 1], out.normal_W[k, 2] = nx, ny, nz
@@ -35,7 +35,7 @@ def report(plan, state, out, ws, m):
     """The sample at (ws.q0, ws.u0): state, contact forces, gaps and witnesses."""
     copy(ws.q0, out.q)
     copy(ws.u0, out.u)
-    report_witnesses(plan, out, ws)
+    report_witnesses(plan, state, out, ws)
     for k in range(state.active.size):
         out.contact_force[k] = 0.0
     out.residual[0] = 0.0
@@ -77,7 +77,7 @@ def locate(plan, state, inp, out, ws):
     ws.A is left with the rows of the latter, as many as ws.counts[0] says.
     """
     kinematics_at(plan.kinematics)(state.q, state.u, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
-    report_witnesses(plan, out, ws)
+    report_witnesses(plan, state, out, ws)
     m = list_constraints(plan, state, ws)
     evaluate_rows(plan, state, state.q, state.u, 0.0, m, ws)
     for k in range(out.row_gap.size):

@@ -66,7 +66,9 @@ def read_packed(row, state):
     n = _read_ints(state.switched, row, n)
     n = _read(state.hand_torque_D, row, n)
     n = _read(state.turn_offset, row, n)
-    _read(state.friction, row, n)
+    n = _read(state.friction, row, n)
+    n = _read_ints(state.face, row, n)
+    _read(state.depth, row, n)
 
 
 @kernel
@@ -97,4 +99,6 @@ def pack_state(state, row):
     n = _append(state.switched, row, n)
     n = _append(state.hand_torque_D, row, n)
     n = _append(state.turn_offset, row, n)
-    _append(state.friction, row, n)
+    n = _append(state.friction, row, n)
+    n = _append(state.face, row, n)
+    _append(state.depth, row, n)

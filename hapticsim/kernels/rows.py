@@ -54,7 +54,7 @@ def evaluate_row(plan, state, row, i, q, t, ws):
     """
     nk = state.active.size
     if row < nk:
-        return contact_row(plan, row, i, ws)
+        return contact_row(plan, state, row, i, ws)
     now = state.tick[0] * plan.tick_s + t
     return bilateral_row(plan, state, row - nk, q, now, ws.A, ws.s, ws.b, i, ws)
 

@@ -17,6 +17,7 @@ from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
 from hapticsim.kernels.guards import read_guards, row_forces
 from hapticsim.kernels.imposing import let_go_adrift
+from hapticsim.kernels.inside import sort_inside
 from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
@@ -90,7 +91,7 @@ def sample_coupler(plan, state, inp, out, ws):
 def leave_lost_corners(plan, state, out, ws, m):
     """Delete the rows of corners that slid past the edge of their face; return the rows left."""
     for i in range(ws.counts[0], m):
-        if is_lost(plan, ws.rows[i], ws.X):
+        if is_lost(plan, state, ws.rows[i], ws.X):
             state.active[ws.rows[i]] = 0
             state.rank[0] = state.rank[1] = 0
             state.volume[0] = UNCHOSEN
@@ -128,6 +129,8 @@ def take_back(state, out, ws, fault):
         state.u[r] = 0.0
     for k in range(state.active.size):
         state.active[k] = 0
+        state.face[k] = 0
+        state.depth[k] = 0.0
     state.rank[0] = state.rank[1] = 0
     state.volume[0] = UNCHOSEN
     take_force_away(state, fault)
@@ -173,7 +176,7 @@ def step(plan, state, inp, out, ws):
     if kept < m:
         m = kept
         pulls = start_piece(plan, state, inp, out, ws, 0.0, m, 0)
-    if pulls or touching(plan, state, inp, ws, 0.0):
+    if touching(plan, state, ws, out, m) or pulls:
         m = resolve(plan, state, inp, ws, out, 0.0, 0)
         start_piece(plan, state, inp, out, ws, 0.0, m, 1)
     if state.hold.size > 0:
@@ -191,6 +194,7 @@ def step(plan, state, inp, out, ws):
         ws.fires[k] = 0
     while True:
         read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
+        sort_inside(plan, state, ws, out, t)
         remaining = plan.tick_s - t
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
         out.counts[1] += 1

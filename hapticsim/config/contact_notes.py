@@ -1,0 +1,62 @@
+"""What contacts and rolling constraints of a scene do not do, one sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hapticsim.codes import ROLL_ROW
+from hapticsim.kernels.arrays import MAX_ROWS
+from hapticsim.model.constraints import Constraint
+from hapticsim.model.scene import ContactPair, Shape
+
+SHOWN = 4  # pairs named in a sentence
+_ON_PLANE = {"sphere": 1, "capsule": 2, "box": 4}  # rows at once: of a box those of a face
+
+
+def contact_notes(
+    shapes: Sequence[Shape], contacts: Sequence[ContactPair], constraints: Sequence[Constraint]
+) -> list[str]:
+    """Return the notes of a scene."""
+    by_name = {s.name: s for s in shapes}
+    pairs = [(by_name[c.a], by_name[c.b]) for c in contacts]
+    return [
+        *_edges(pairs),
+        *_rows(pairs, constraints),
+        *_rolling(pairs, constraints),
+    ]
+
+
+def _edges(pairs: Sequence[tuple[Shape, Shape]]) -> Iterable[str]:
+    """Edges that are not felt."""
+    unseen = [f"{a.name} on {b.name}" for a, b in pairs if b.kind == "box" and a.kind in ("box", "capsule")]
+    if unseen:
+        more = f" and {len(unseen) - SHOWN} more" if len(unseen) > SHOWN else ""
+        yield (
+            "only corners of boxes and ends of capsules touch a box; where its edge meets an edge, or the "
+            f"side of a capsule, they pass through each other: {', '.join(unseen[:SHOWN])}{more}."
+        )
+
+
+def _rows(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:
+    """More rows than can be imposed at once."""
+    most = sum(_ON_PLANE[a.kind] * (2 if b.kind == "box" == a.kind else 1) for a, b in pairs)
+    most += sum(len(c.rows) for c in constraints)
+    if most > MAX_ROWS:
+        yield (
+            f"contacts and constraints may ask for {most} rows at once, and {MAX_ROWS} can be imposed: a "
+            "contact beyond that is left out, with an event and without force on the hand."
+        )
+
+
+def _rolling(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:
+    """What rolls, and is kept on its plane by nothing but joints."""
+    kept = [{a.body, b.body} for a, b in pairs]
+    kept += [{row.a, row.b} for c in constraints for row in c.rows if row.kind != ROLL_ROW and row.a != row.b]
+    for constraint in constraints:
+        row = constraint.rows[0]
+        if row.kind == ROLL_ROW and {row.a, row.b} not in kept:
+            yield (
+                f"constraint {constraint.name!r} keeps {row.a!r} from slipping, and not on its plane: unless "
+                "joints do that, it sinks or lifts; add a contact, or a constraint of kind 'plane', between "
+                f"{row.a!r} and {row.b!r}."
+            )
