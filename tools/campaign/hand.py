@@ -2,7 +2,7 @@
 
     python hand.py ENDPOINT LOG
 
-The hand sways to and fro and clicks whenever it has waited 0.3 s, as in bench_silence.py.
+The hand sways to and fro and clicks seven times a second, which asks for nothing where there is force.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hapticsim.wire.device_link import DeviceLink
 ROWS = 1 << 17  # two minutes at 1 kHz
 HAND = {
     "waypoints": [{"time_s": 0.3 * i, "position_m": [0.02 * (-1) ** i, 0.0, 0.0]} for i in range(5)],
-    "presses": [{"time_s": 0.1 + 0.3 * i, "button": "engage", "hold_s": 0.1} for i in range(4)],
+    "presses": [{"time_s": 0.1 + 0.15 * i, "button": "engage", "hold_s": 0.05} for i in range(7)],
     "repeat": True,
 }
 

@@ -159,6 +159,7 @@ def _rest(site: Site, rng: random.Random) -> None:
 
 def _again(site: Site, rng: random.Random) -> None:
     """The device leaves and comes back: the server has much to say."""
+    site.block()
     assert site.hand is not None
     site.hand.terminate()
     site.hand.wait()
@@ -180,7 +181,7 @@ def _flood(site: Site, rng: random.Random) -> None:
 
 
 enduring("disk full", "files may not grow beyond 300 kB", _rest, False, longest_file=300_000)
-enduring("disk hangs", "each write of the recording takes 0.5 s", _rest, True, hang_s=0.5)
+enduring("disk hangs", "a write to the recording takes 1 s, again and again", _rest, True, hang_s=1.0)
 enduring("terminal blocked", "nobody reads what the server says; the device leaves and comes back", _again,
          True, blocked=True)  # fmt: skip
 enduring("junk on the socket", "bytes that are no ZeroMQ from twenty peers", _flood, True)

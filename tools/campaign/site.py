@@ -26,7 +26,8 @@ from hapticsim.realtime.probe import HostProbe, stood_still_s
 from hapticsim.recording.reader import Recording, read_recording
 
 HERE = Path(__file__).parent
-SCENE = HERE.parents[1] / "configs" / "wam_table.yaml"
+WAM = HERE.parents[1] / "configs" / "wam_table.yaml"
+SCENE = f"extends: {WAM}\nsafety: {{ramp_s: 0.1}}\n"
 LEAST_FORCE_N = 0.5
 CLAMP_N, SLEW_N_PER_S = 12.0, 2000.0  # of the scene and its device
 PATIENCE_S, LOOKED_AFTER_S = 30.0, 0.06
@@ -44,11 +45,16 @@ class Site:
             "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE.parents[1])]),
         }
         self.endpoint = f"ipc://{self.folder}/hapticsim/device.sock"
+        self.scene = self.folder / "scene.yaml"
+        self.scene.write_text(SCENE)
         self.probe = self._stack.enter_context(HostProbe())
         self._zygote = subprocess.Popen(
-            [*PYTHON, str(HERE / "zygote.py"), str(SCENE)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            env=self.environment, text=True,
-        )  # fmt: skip
+            [*PYTHON, str(HERE / "zygote.py"), str(self.scene)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=self.environment,
+            text=True,
+        )
         self._stack.callback(self._end)
         self._answer()
         self.server = 0
@@ -89,11 +95,15 @@ class Site:
         """Start a server; returns the path of its recording."""
         self.records += 1
         record = self.folder / f"{self.records}.mcap"
-        words = {"out": str(self.folder / "out"), "err": "full pipe" if blocked else str(self.folder / "err")}
-        arguments = ["serve", str(SCENE), "--record", str(record)]
+        words = {"out": str(self.folder / "out"), "err": "a pipe" if blocked else str(self.folder / "err")}
+        arguments = ["serve", str(self.scene), "--record", str(record)]
         limits = {"longest_file": longest_file, "hang_s": hang_s}
         self.server = int(self._ask(start=arguments, **words, **limits))
         return record
+
+    def block(self) -> None:
+        """From now on nobody takes what the server says."""
+        self._ask(block=True)
 
     def strike_server(self, how: signal.Signals) -> None:
         os.kill(self.server, how)
@@ -156,14 +166,17 @@ class Site:
 
 
 def read_whole(record: Path, complete: bool) -> tuple[Recording | None, bool]:
-    """A recording, and whether it is whole: readable, without a gap; ``complete``: closed as well."""
+    """A recording, and whether it is whole: readable and without a gap; ``complete``: rows in it, and closed.
+
+    A server that was killed in its first second may have none.
+    """
     try:
         recording = read_recording(record)
     except Exception:
         return None, False
     tick = recording.column("tick")
-    gapless = len(tick) > 0 and bool(np.all(np.diff(tick) == 1.0))
-    return recording, gapless and (recording.complete or not complete)
+    gapless = bool(np.all(np.diff(tick) == 1.0))
+    return recording, gapless and (not complete or (recording.complete and len(tick) > 0))
 
 
 def silences_s(recording: Recording) -> list[float]:
