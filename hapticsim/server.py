@@ -89,6 +89,7 @@ class Server:
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
         self._died = ""
+        self._told: set[tuple[str, str]] = set()  # who was disconnected, and why
         self.recorder: BackgroundRecorder | None = None
         self.port: DevicePort | None = None  # a scheduled loop takes its commands from elsewhere
         self.control: ControlPort | None = None  # across a link, constraints are switched at the remote site
@@ -249,6 +250,7 @@ class Server:
 
     def statistics(self) -> dict[str, Any]:
         """Payload of topic ``stats``."""
+        self.tell_refused()
         stats = self.loop.statistics()
         port = self.port
         trip = port.round_trip if port and len(port.round_trip) else None
@@ -265,6 +267,14 @@ class Server:
         if self.host:
             stats["host"] = self.host.statistics()
         return stats
+
+    def tell_refused(self) -> None:
+        """Say, once for each reason, who was disconnected from a road."""
+        for road, part in (("device", self.port), ("control", self.control), ("observer", self.publisher)):
+            for why in list(part.refused) if part else ():
+                if (road, why) not in self._told:
+                    self._told.add((road, why))
+                    self.say(f"a peer of the {road} road was disconnected: {why}.")
 
     def live_line(self) -> str:
         """One line that says how it goes."""

@@ -21,6 +21,7 @@ from tests.processes import eventually
 class Closable:
     def __init__(self) -> None:
         self.closed = 0
+        self.refused: Counter[str] = Counter()
 
     def close(self) -> None:
         self.closed += 1
@@ -32,7 +33,7 @@ def server(monkeypatch) -> Server:
     monkeypatch.setattr(servers, "JOIN_S", 0.1)
     made: Any = Server.__new__(Server)
     made.realtime, made.say, made._died = False, lambda line: made.said.append(line), ""
-    made.said, made._threads, made._stop = [], [], threading.Event()
+    made.said, made._threads, made._stop, made._told = [], [], threading.Event(), set()
     made.loop = SimpleNamespace(running=True, stop=lambda: None, statistics=dict)
     made.port, made.control, made.publisher, made.recorder = (Closable() for _ in range(4))
     made.host = None
@@ -77,7 +78,9 @@ def test_what_a_thread_still_uses_is_not_closed_under_it(server, name, left):
 def test_statistics_may_be_asked_for_while_another_thread_counts(server):
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
-    port = SimpleNamespace(dropped=Counter({n: 1 for n in range(2000)}), round_trip=(), received=0, floods=0)
+    port = SimpleNamespace(
+        dropped=Counter({n: 1 for n in range(2000)}), round_trip=(), received=0, floods=0, refused={}
+    )
     server.port, server.recorder, stop = port, None, threading.Event()
 
     def count() -> None:
@@ -124,3 +127,14 @@ def test_every_thread_that_runs_python_gets_the_priority_of_those_beside_the_wir
         for thread in threading.enumerate():
             if thread.native_id:
                 os.sched_setscheduler(thread.native_id, *before)
+
+
+def test_who_was_disconnected_is_told_once_for_each_reason(server):
+    for _ in range(3):
+        server.publisher.refused["it has a socket of another type"] += 1
+        server.port.refused["it does not speak ZMTP 3"] += 1
+        server.tell_refused()
+    assert server.said == [
+        "a peer of the device road was disconnected: it does not speak ZMTP 3.",
+        "a peer of the observer road was disconnected: it has a socket of another type.",
+    ]

@@ -86,9 +86,9 @@ def eventually(claim: Callable[[], object]) -> None:
 class Raw:
     """Sends bytes, and reads answers, without the client."""
 
-    def __init__(self, endpoint: str) -> None:
-        self.socket = connect_dealer(endpoint, queue=10_000)
-        eventually(lambda: self.socket.poll(0, zmq.POLLOUT))
+    def __init__(self, port: ControlPort) -> None:
+        self.socket = connect_dealer(port.endpoint, queue=10_000)
+        eventually(lambda: port.poll() or self.socket.poll(0, zmq.POLLOUT))
 
     def send(self, *frames: bytes) -> None:
         self.socket.send_multipart(list(frames))
@@ -102,7 +102,7 @@ class Raw:
 
 @pytest.fixture
 def raw(port: ControlPort) -> Iterator[Raw]:
-    raw = Raw(port.endpoint)
+    raw = Raw(port)
     yield raw
     raw.socket.close()
 

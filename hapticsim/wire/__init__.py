@@ -16,7 +16,11 @@ Three roads leave a server, and ``docs/protocol.md`` describes both byte by byte
     round_trip  delay from echoes
     endpoints   which are usable, who owns one
     ports       sockets and their options
-    curve       keys, for endpoints that leave the machine
+    claim       who owns a path
+    local_router, local_publisher
+                what listens at a path, bounded whatever its peers send: door (who is let in), local_peers,
+                peer, zmtp (the bytes)
+    curve       keys, for endpoints that others can reach; allow_list, who may connect on a road
 
 Importing any of it costs zmq and msgpack and neither numpy nor a compiler, so that a device driver
 starts fast.

@@ -102,6 +102,11 @@ class ControlPort:
         """Answer a request with plain values; False when its sender is gone or does not read."""
         return self._send(asked.peer, encode_answer(kind, asked.request.number, content))
 
+    @property
+    def refused(self) -> Counter[str]:
+        """How often a peer was disconnected or not let in, by reason."""
+        return self._bound.refused
+
     def close(self) -> None:
         """Release the endpoint; answers under way get 50 ms to leave."""
         self._bound.close(linger_ms=50)

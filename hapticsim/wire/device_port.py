@@ -170,6 +170,11 @@ class DevicePort:
             self._send(self._peer, Bye(reason), self._inbox.session)
             self._forget()
 
+    @property
+    def refused(self) -> Counter[str]:
+        """How often a peer was disconnected or not let in, by reason."""
+        return self._bound.refused
+
     def close(self, reason: str = "the server stopped.") -> None:
         """Say bye and release the endpoint."""
         self.end_session(reason)

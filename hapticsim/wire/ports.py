@@ -15,15 +15,18 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import zmq
 
 from hapticsim.errors import WireError
 from hapticsim.wire.claim import check_folder, claim_path
 from hapticsim.wire.endpoints import check_endpoint, host_of, ipc_path
+from hapticsim.wire.local_publisher import LocalPublisher
+from hapticsim.wire.local_router import LocalRouter
 from hapticsim.wire.messages import MAX_BYTES
 
 if TYPE_CHECKING:  # its authenticator costs the import of asyncio, which a device without keys need not pay
@@ -38,26 +41,28 @@ _KERNEL_BUFFER_BYTES = 16384  # behind a stalled reader wait some 60 stale state
 _bound_here: set[str] = set()  # endpoints of this process
 
 
-class BoundSocket:
+Bound = TypeVar("Bound")
+
+
+class BoundSocket(Generic[Bound]):
     """A bound socket, the endpoint it really has, and the claim on it.
 
     ``endpoint`` is what others connect to, with the port the system chose where ``tcp://...:*`` was asked
-    for.
+    for.  ``refused`` counts who was disconnected, by reason (of a path; ZeroMQ does not say).
     """
 
-    def __init__(self, socket: zmq.Socket[bytes], claim: int | None) -> None:
-        self.socket, self._claim = socket, claim
-        self.endpoint = socket.getsockopt_string(zmq.LAST_ENDPOINT)
+    def __init__(self, socket: Any, endpoint: str, claim: int | None) -> None:
+        self.socket: Bound = socket
+        self.endpoint, self._claim = endpoint, claim
+        self.refused: Counter[str] = Counter() if isinstance(socket, zmq.Socket) else socket.refused
 
     def close(self, linger_ms: int = 0) -> None:
         """Close the socket, giving waiting messages ``linger_ms`` to leave, and release the endpoint."""
-        if self.socket.closed:
+        socket: Any = self.socket
+        if socket.closed:
             return
-        self.socket.close(linger=linger_ms)
+        socket.close(linger=linger_ms)
         _bound_here.discard(self.endpoint)
-        path = ipc_path(self.endpoint)
-        if path is not None and path.is_socket():
-            path.unlink(missing_ok=True)  # while the claim holds, it can only be ours
         if self._claim is not None:
             os.close(self._claim)
 
@@ -69,7 +74,7 @@ def bind_router(
     context: zmq.Context | None = None,
     curve: Curve | None = None,
     queue: int = DEVICE_QUEUE,
-) -> BoundSocket:
+) -> BoundSocket[LocalRouter | zmq.Socket[bytes]]:
     """Bind the server's end of the device or control road.
 
     queue : messages kept per peer and direction.
@@ -78,6 +83,9 @@ def bind_router(
     ------
     WireError : the endpoint cannot be used, is taken, or would be open to others.
     """
+    path = ipc_path(endpoint)
+    if path is not None:
+        return _bind_path(endpoint, path, lambda at: LocalRouter(at, MAX_BYTES, queue, _KERNEL_BUFFER_BYTES))
     socket = _open(zmq.ROUTER, context, queue, MAX_BYTES)
     socket.setsockopt(zmq.ROUTER_MANDATORY, 1)  # sending to a peer that is gone fails instead of vanishing
     _small_kernel_buffers(socket)
@@ -113,13 +121,16 @@ def bind_publisher(
     road: str = "observe",
     context: zmq.Context | None = None,
     curve: Curve | None = None,
-) -> BoundSocket:
+) -> BoundSocket[LocalPublisher | zmq.Socket[bytes]]:
     """Bind a PUB socket; it never blocks: a subscriber that does not keep up loses messages, no other does.
 
     Raises
     ------
     WireError : as `bind_router`.
     """
+    path = ipc_path(endpoint)
+    if path is not None:
+        return _bind_path(endpoint, path, lambda at: LocalPublisher(at, PUBLISH_QUEUE))
     return _bind(_open(zmq.PUB, context, PUBLISH_QUEUE, MAX_BYTES), endpoint, curve, road)
 
 
@@ -159,20 +170,30 @@ def _small_kernel_buffers(socket: zmq.Socket[bytes]) -> None:
     socket.setsockopt(zmq.RCVBUF, _KERNEL_BUFFER_BYTES)
 
 
-def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None, road: str) -> BoundSocket:
-    path, claim = ipc_path(endpoint), None
+def _bind_path(endpoint: str, path: Path, listen: Callable[[str], Any]) -> BoundSocket[Any]:
+    """Listen at a path: closed to other users by its folder and its mode, so that it needs no keys."""
+    check_endpoint(endpoint)
+    claim = claim_path(endpoint, path)
+    try:
+        socket = listen(str(path))
+    except OSError as error:
+        os.close(claim)
+        raise WireError(
+            f"{endpoint}: cannot be bound ({error.strerror}): choose another endpoint."
+        ) from error
+    _bound_here.add(endpoint)
+    return BoundSocket(socket, endpoint, claim)
+
+
+def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None, road: str) -> BoundSocket[Any]:
     try:
         check_endpoint(endpoint, has_keys=curve is not None)
-        claim = claim_path(endpoint, path) if path else None
-        if curve is not None and path is None:  # an ipc socket is closed to others by its mode
+        if curve is not None:
             curve.guard(socket, road)
         socket.setsockopt(zmq.IPV6, ":" in host_of(endpoint))
-        with _only_mine():
-            socket.bind(endpoint)
+        socket.bind(endpoint)
     except (WireError, zmq.ZMQError) as error:
         socket.close()
-        if claim is not None:
-            os.close(claim)
         if isinstance(error, WireError):
             raise
         if error.errno == errno.EADDRINUSE and endpoint in _bound_here:
@@ -182,19 +203,9 @@ def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None, road: s
         else:
             why = f"cannot be bound ({error.strerror}): choose another endpoint."
         raise WireError(f"{endpoint}: {why}") from error
-    bound = BoundSocket(socket, claim)
+    bound: BoundSocket[Any] = BoundSocket(socket, socket.getsockopt_string(zmq.LAST_ENDPOINT), None)
     _bound_here.add(bound.endpoint)
     return bound
-
-
-@contextmanager
-def _only_mine() -> Iterator[None]:
-    """A socket made meanwhile has mode 600: only this user can connect."""
-    before = os.umask(0o177)
-    try:
-        yield
-    finally:
-        os.umask(before)
 
 
 def _connect(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None) -> zmq.Socket[bytes]:

@@ -74,6 +74,11 @@ class Publisher:
         self.dropped[topic] += 1
         return False
 
+    @property
+    def refused(self) -> Counter[str]:
+        """How often a peer was disconnected or not let in, by reason."""
+        return self._bound.refused
+
     def close(self) -> None:
         """Release the endpoint; messages under way get 50 ms to leave."""
         self._bound.close(linger_ms=50)
