@@ -10,13 +10,17 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import hapticsim
 from hapticsim.haptics.delay import device_rate_Hz
 from hapticsim.host_watch import HostWatch
+from hapticsim.kernels.pack import place_of
 from hapticsim.model.scene import Scene
 from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
@@ -46,6 +50,8 @@ ANY_FORCE_N = 1000.0  # welcome limit when the scene sets none: the device's own
 # busy ones the round trip takes 1.7 to 1.9 ms at p99, 2.1 if this is 0.2 ms and 3.1 if it is 0.5 ms.
 SWITCH_INTERVAL_S = 0.0001
 JOIN_S = 2.0  # that a thread gets to end
+
+RELEASE_S, RELEASE_AT_LEAST_S = 0.1, 0.01  # at the end of a run, for the force to go
 
 
 class Server:
@@ -163,6 +169,21 @@ class Server:
         if self.session:
             self.add_thread("wire", self.session.run, self._stop, self.realtime)
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether what start began has come about."""
+        return True
+
+    def release(self) -> None:
+        """Take the force away and wait until it is gone: the first thing to do when a run ends."""
+        if not self.session or not self.loop.running:
+            return
+        self.session.disarm()
+        place, until_s = place_of(self.loop.state, "hand_force_D"), time.monotonic() + RELEASE_S
+        time.sleep(RELEASE_AT_LEAST_S)
+        while np.any(self.loop.read_state()[place : place + 3]) and time.monotonic() < until_s:
+            time.sleep(0.001)
+
     def add_thread(self, name: str, body: Callable[..., None], *arguments: Any) -> None:
         """Start a thread that ends when the server is stopped."""
 
@@ -205,7 +226,7 @@ class Server:
         ended = [t.name.removeprefix("hapticsim-") for t in self._threads if not t.is_alive()]
         if ended:
             return f"the {ended[0]} thread ended by itself"
-        return "" if self.loop.running else "the loop ended by itself"
+        return "" if self.loop.running or not self.is_ready else "the loop ended by itself"
 
     def stop(self) -> None:
         """Stop everything; the device is told, the recording closed.  Safe to call twice."""

@@ -298,6 +298,7 @@ class Simulation:
         i = PLACE["device_qw"]
         self._input.turn[:] = row[i : i + 7]
         self._input.turn_coupler[:] = row[i + 7 : i + 10]
+        self._input.link[0] = row[PLACE["link_late_s"]]
         if self._input.switch.size:
             i = self.assembly.first_switch
             self._input.switch[:] = row[i : i + self._input.switch.size]

@@ -31,6 +31,9 @@ class Watched(Protocol):
 
     @property
     def trouble(self) -> str: ...
+    @property
+    def is_ready(self) -> bool: ...
+    def release(self) -> None: ...
     def start(self) -> None: ...
     def adopt_threads(self) -> None: ...
     def stop(self) -> None: ...
@@ -58,6 +61,8 @@ def watch(
 ) -> bool:
     """Run until the time is over, a child ends the run, or Ctrl-C; then stop everything and print the report.
 
+    The time counts from when the side is ready: its parts wait for one another, however long one takes to
+    start.  At the end the force goes first, then the processes in the order of ``children``.
     The live line is printed ten times a second on a terminal, once a second elsewhere; quiet prints neither
     line nor report.  Returns False where a part of the program ended by itself, which is a defect.
     """
@@ -68,6 +73,8 @@ def watch(
         side.start()
         start = next_line = time.monotonic()
         while seconds is None or time.monotonic() - start < seconds:
+            if not side.is_ready:
+                start = time.monotonic()
             if not quiet and time.monotonic() >= next_line:
                 next_line += every
                 line = side.live_line()
@@ -81,6 +88,7 @@ def watch(
         pass
     finally:
         begin_ending()
+        side.release()
         for child in children:
             child.end()
         side.stop()
@@ -156,14 +164,10 @@ def run_all(
         side = Operator(scene, record=path, realtime=realtime, probe=probe, say=say_line, progress=progress)
     children: list[Child] = []
     arguments = ["-m", "devices", name, "--endpoint", side.device_endpoint, "--options", json.dumps(options)]
+    arguments += ["--wait", "inf"]  # for this side, which ends the run if it is not to be had
     if realtime:
         arguments.append("--realtime")
     try:
-        if scene.link is not None:
-            remote = ["-m", "hapticsim", "serve", str(config), "--quiet"]
-            if path:
-                remote += ["--record", str(path.with_stem(f"{path.stem}-remote"))]
-            children.append(Child("remote site", remote, say_line, restart=False))
         children.append(Child(f"device {name!r}", arguments, say_line, restart=True))
         if show:
             view = ["-m", "hapticsim", "view", "--endpoint", side.publisher.endpoint]
@@ -171,6 +175,11 @@ def run_all(
             if pointer and name == "mouse":
                 view += ["--pointer", pointer]
             children.append(Child("window", view, say_line, restart=False))
+        if scene.link is not None:
+            remote = ["-m", "hapticsim", "serve", str(config), "--quiet"]
+            if path:
+                remote += ["--record", str(path.with_stem(f"{path.stem}-remote"))]
+            children.append(Child("remote site", remote, say_line, restart=False))
     except BaseException:
         for child in children:
             child.end()

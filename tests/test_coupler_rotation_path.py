@@ -18,11 +18,12 @@ from hapticsim.assembly import assemble
 from hapticsim.codes import Safety
 from hapticsim.config.load import load
 from hapticsim.haptics.joining import limits_of
+from hapticsim.kernels.command import command_of
 from hapticsim.kernels.pack import state_size
 from hapticsim.kernels.row import PLACE
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.simulation import Simulation
-from hapticsim.teleop.predictor import Predictor, command_of
+from hapticsim.teleop.predictor import Predictor
 from hapticsim.wire.codec import decode, encode
 from tests.models import Z
 from tests.processes import CONFIGS
@@ -89,11 +90,9 @@ def test_a_prediction_contains_the_turns_of_the_hand():
     rows = visit(found, 3.0)
     sim = Simulation(found)
     predictor = Predictor(sim.assembly)
-    for row in rows:
-        predictor.remember(int(row[PLACE["tick"]]), command_of(row))
     packed = np.zeros(state_size(sim.fork()))
     pack(sim.fork(), packed)
-    prediction = predictor.predict(0, packed)
+    prediction = predictor.predict(0, packed, command_of(rows))
     for row in rows:
         sim.take_inputs(row)
         sim.step()

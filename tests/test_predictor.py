@@ -9,9 +9,10 @@ import pytest
 
 import hapticsim as hs
 from devices.scripted import Scripted
+from hapticsim.kernels.command import command_of
 from hapticsim.kernels.pack import pack_state, state_size, unpack_state
 from hapticsim.teleop.link import DelayLine
-from hapticsim.teleop.predictor import Predictor, command_of
+from hapticsim.teleop.predictor import Predictor
 from hapticsim.virtual import simulate
 
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
@@ -43,14 +44,12 @@ def test_prediction_two_seconds_ahead_equals_the_remote_later_to_the_bit(operato
     predictor = Predictor(remote.assembly)
     down: DelayLine[tuple[int, np.ndarray]] = DelayLine(DOWN * 1e-3)
     compared = in_contact = 0
-    for k, row in enumerate(operator_rows):
+    for k in range(len(operator_rows)):
         now = k * 1e-3
-        predictor.remember(k, command_of(row))
         if k >= UP and k % 100 == 0:  # the remote is UP ticks behind
             down.put(now, (k - UP, packed[k - UP]))
         for tick, state in down.due(now):
-            prediction = predictor.predict(tick, state)
-            assert prediction is not None
+            prediction = predictor.predict(tick, state, command_of(operator_rows[tick : k + 1]))
             assert prediction.tick - tick >= UP + DOWN
             if prediction.tick < len(packed):
                 predicted = np.concatenate([prediction.q, prediction.u])
@@ -59,16 +58,6 @@ def test_prediction_two_seconds_ahead_equals_the_remote_later_to_the_bit(operato
                 in_contact += bool(predictor.state.active[0])
     assert compared > 40
     assert 10 < in_contact < compared
-
-
-def test_a_missing_command_gives_no_prediction(operator_rows: np.ndarray) -> None:
-    packed, remote = remote_run(operator_rows[:60])
-    predictor = Predictor(remote.assembly)
-    for k in range(60):
-        if k != 30:
-            predictor.remember(k, command_of(operator_rows[k]))
-    assert predictor.predict(10, packed[10]) is None
-    assert predictor.predict(31, packed[31]) is not None
 
 
 def test_a_packed_state_comes_back_whole(operator_rows: np.ndarray) -> None:

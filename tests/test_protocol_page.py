@@ -29,7 +29,7 @@ from tests.four_bar import FOUR_BAR
 PAGE = (Path(__file__).parents[1] / "docs" / "protocol.md").read_text(encoding="utf-8")
 FROM_OTHERS = {
     "pointer": {"turn"},
-    "stats": {"host"},
+    "stats": {"host", "link"},
 }  # what is left out here and the page says may be absent
 KEYS_OF_THE_SCENE = {"sensors", "dropped"}  # maps whose keys are names of sensors, and reasons
 WITH_A_FLOOR = f"""{FOUR_BAR}

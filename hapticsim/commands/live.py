@@ -11,6 +11,7 @@ import typer
 
 from hapticsim.child import PYTHON, REFUSED
 from hapticsim.commands.options import (
+    CommandsEndpoint,
     Config,
     ControlEndpoint,
     DeviceEndpoint,
@@ -19,6 +20,7 @@ from hapticsim.commands.options import (
     PublishEndpoint,
     Realtime,
     Seconds,
+    TelemetryEndpoint,
     load_scene,
     refuse_options,
     tell,
@@ -60,12 +62,15 @@ def run(
 
 @commands.command()
 def serve(
+    context: typer.Context,
     config: Config,
     seconds: Seconds = None,
     record: Annotated[Path | None, typer.Option(help="recording (default: none)")] = None,
     device_endpoint: DeviceEndpoint = None,
     publish_endpoint: PublishEndpoint = None,
     control_endpoint: ControlEndpoint = None,
+    telemetry: TelemetryEndpoint = None,
+    commands: CommandsEndpoint = None,
     keys: Keys = None,
     realtime: Realtime = True,
     probe: Probe = False,
@@ -88,10 +93,11 @@ def serve(
         "progress": tell,
     }
     if scene.link is None:
+        refuse_options(context, ("telemetry", "commands"), "for a link: this scene has none")
         server = Server(scene, device_endpoint=device_endpoint, **common)
         say_line(f"device endpoint {server.device_endpoint}")
     else:
-        server = Remote(scene, **common)
+        server = Remote(scene, telemetry_endpoint=telemetry, commands_endpoint=commands, **common)
     if not quiet:
         say_line(f"publish endpoint {server.publisher.endpoint}")
         if server.control:
@@ -207,6 +213,10 @@ def operator(
     seconds: Seconds = None,
     device_endpoint: DeviceEndpoint = None,
     publish_endpoint: PublishEndpoint = None,
+    telemetry: TelemetryEndpoint = None,
+    commands: CommandsEndpoint = None,
+    record: Annotated[Path | None, typer.Option(help="recording (default: none)")] = None,
+    keys: Keys = None,
     realtime: Realtime = True,
 ) -> None:
     """Start the operator side of a scene with a link: local prediction of a delayed remote site."""
@@ -217,6 +227,10 @@ def operator(
         load_scene(config),
         device_endpoint=device_endpoint,
         publish_endpoint=publish_endpoint,
+        telemetry_endpoint=telemetry,
+        commands_endpoint=commands,
+        record=record,
+        keys=keys,
         realtime=realtime,
         say=say_line,
         progress=tell,

@@ -19,6 +19,12 @@ Probe = Annotated[
 ]
 DeviceEndpoint = Annotated[str | None, typer.Option(help="endpoint of devices")]
 ControlEndpoint = Annotated[str | None, typer.Option(help="endpoint of those who switch constraints")]
+TelemetryEndpoint = Annotated[
+    str | None, typer.Option("--telemetry", help="endpoint of telemetry, bound by the remote site")
+]
+CommandsEndpoint = Annotated[
+    str | None, typer.Option("--commands", help="endpoint of commands, bound by the operator's side")
+]
 PublishEndpoint = Annotated[str | None, typer.Option(help="endpoint of observers")]
 
 

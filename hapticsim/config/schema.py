@@ -250,6 +250,11 @@ class Link(Section):
     loss: Annotated[float, Field(ge=0.0, lt=1.0)] = Field(
         default=0.0, description="probability that a message is lost"
     )
+    silence_s: Annotated[float, Field(ge=0.02, le=10.0)] = Field(
+        default=0.25,
+        description="how much older than delays and jitter explain the remote site's word may be, before the "
+        "force is taken away; across a real network its own delay comes out of this",
+    )
     seed: Annotated[int, Field(ge=0, le=4294967295)] = Field(default=0, description="of the random numbers")
 
 

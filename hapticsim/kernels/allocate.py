@@ -73,6 +73,7 @@ def allocate_input(nu: int, nc: int = 0, nh: int = 0) -> Input:
         switch=np.zeros(nc, np.int64),
         turn=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
         turn_coupler=np.zeros(3),
+        link=np.zeros(1),
         hint=hint,
     )
 

@@ -144,6 +144,7 @@ class Input(Block):
     switch: IntVector  # (nc,) int, twice the requests made, plus 1 where the last one is to hold
     turn: Vector  # (7,) the device's orientation w, x, y, z, its angular velocity [rad/s] D
     turn_coupler: Vector  # (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
+    link: Vector  # (1,) [s] by which the remote site's last word is older than its link allows; 0: it is not
     hint: Matrix  # (nh, HINT) foreseen: a guard or -1, its bend [1/s] (crossing.py), a choice of dependent
     # speeds as the sum of their 2^r or 0, contacts k that push at an impulse as the sum of their 2^k or 0;
     # nh = 0 where nobody looks ahead

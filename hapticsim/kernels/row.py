@@ -25,6 +25,7 @@ FIXED = (
     "hand_torque_x_Nm", "hand_torque_y_Nm", "hand_torque_z_Nm",
     "coupler_torque_x_Nm", "coupler_torque_y_Nm", "coupler_torque_z_Nm",
     "turn_offset_qw", "turn_offset_qx", "turn_offset_qy", "turn_offset_qz",
+    "link_late_s",
 )  # fmt: skip
 WIDTH = len(FIXED)
 PLACE = {name: i for i, name in enumerate(FIXED)}
@@ -93,6 +94,7 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
         row[45 + j] = out.coupler_torque_W[j]
     for j in range(4):
         row[48 + j] = state.turn_offset[j]
+    row[52] = inp.link[0]
     nq, nu, nk = out.q.size, out.u.size, out.gap.size
     for j in range(nq):
         row[WIDTH + j] = out.q[j]

@@ -30,7 +30,7 @@ DISARMED, ARMING, ARMED, FAULT = (
     int(s) for s in (Safety.DISARMED, Safety.ARMING, Safety.ARMED, Safety.FAULT)
 )
 DEVICE_SILENT, DEVICE_SPEED = int(Fault.DEVICE_SILENT), int(Fault.DEVICE_SPEED)
-STRETCH, TWIST = int(Fault.STRETCH), int(Fault.TWIST)
+STRETCH, TWIST, LINK = int(Fault.STRETCH), int(Fault.TWIST), int(Fault.LINK)
 
 
 @kernel
@@ -53,10 +53,13 @@ def turns_too_fast(plan, inp):
 
 @kernel
 def update_safety(plan, state, inp, hx, hy, hz):
-    """Advance the state machine by one tick; (hx, hy, hz) is the handle in the world [m]."""
+    """Advance the state machine by one tick; (hx, hy, hz) is the handle in the world [m].
+
+    Requests are counts that only grow: a smaller one is of somebody else, and asks for nothing.
+    """
     d, safety = inp.device, state.safety
-    arm, disarm = inp.requests[0] != safety[2], inp.requests[1] != safety[3]
-    safety[2], safety[3] = inp.requests[0], inp.requests[1]
+    arm, disarm = inp.requests[0] > safety[2], inp.requests[1] > safety[3]
+    safety[2], safety[3] = max(inp.requests[0], safety[2]), max(inp.requests[1], safety[3])
     fresh = d[7] != 0.0 and d[6] <= plan.timeout_s
     if disarm:
         if safety[0] != FAULT:
@@ -65,6 +68,8 @@ def update_safety(plan, state, inp, hx, hy, hz):
     if safety[0] == ARMING or safety[0] == ARMED:
         if not fresh:
             take_force_away(state, DEVICE_SILENT)
+        elif not inp.link[0] <= 0.0:
+            take_force_away(state, LINK)
         elif math.sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]) > plan.max_device_speed:
             take_force_away(state, DEVICE_SPEED)
         elif turns_too_fast(plan, inp):
@@ -72,13 +77,16 @@ def update_safety(plan, state, inp, hx, hy, hz):
     elif arm and not disarm:  # both at once: no force
         px, py, pz, _, _, _ = anchor(plan, state, inp)
         stretch = math.sqrt((px - hx) ** 2 + (py - hy) ** 2 + (pz - hz) ** 2)
-        if fresh and stretch > plan.max_stretch_m and plan.reseat == 1:
+        heard = inp.link[0] <= 0.0
+        if fresh and heard and stretch > plan.max_stretch_m and plan.reseat == 1:
             state.origin_W[0] += hx - px
             state.origin_W[1] += hy - py
             state.origin_W[2] += hz - pz
             stretch = 0.0
         if not fresh:
             safety[1] = DEVICE_SILENT
+        elif not heard:
+            safety[1] = LINK
         elif stretch > plan.max_stretch_m:
             safety[1] = STRETCH
         else:

@@ -159,7 +159,7 @@ def step(plan, state, inp, out, ws):
     keep(state, ws)
     mode = state.safety[0]
     hx = hy = hz = 0.0
-    if plan.handle_frame >= 0 and inp.requests[0] != state.safety[2]:
+    if plan.handle_frame >= 0 and inp.requests[0] > state.safety[2]:
         kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     update_safety(plan, state, inp, hx, hy, hz)

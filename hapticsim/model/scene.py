@@ -113,6 +113,7 @@ class LinkSettings:
     jitter_s: float = 0.0
     loss: float = 0.0  # probability per message
     seed: int = 0
+    silence_s: float = 0.25  # beyond the link's own delay, after which the force is taken away
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from numba import njit
 
 from hapticsim.kernels.arrays import CHOICE, HINT, State
 from hapticsim.kernels.block import Block, Int, IntVector, Matrix, Vector
+from hapticsim.kernels.command import COMMAND, apply_command
 from hapticsim.kernels.pack import pack_state, state_size
 from hapticsim.kernels.row import fill_row
 from hapticsim.realtime.atomics import fence, load_acquire, store_release
@@ -22,9 +23,9 @@ CHOICE_ROWS = 256
 SPREAD = 2  # ticks that an event may come earlier or later than foreseen
 SCHEDULE_ROWS = 8192  # ticks ahead for which a command may wait
 
-# Device slot and schedule: position 3, velocity 3, stamp [s] (in the schedule: age), present, arm requests,
-# disarm requests, coupler stiffness, damping and force limit, stamp of the sender, orientation 4, angular
-# velocity 3, stiffness, damping and torque limit of its coupler.
+# Device slot: position 3, velocity 3, stamp [s], present, arm requests, disarm requests, coupler stiffness,
+# damping and force limit, stamp of the sender, orientation 4, angular velocity 3, stiffness, damping and
+# torque limit of its coupler.
 DEVICE = 24
 SENDER = 13
 TURN, TURN_GAINS = 14, 21  # where they begin
@@ -38,13 +39,20 @@ class Exchange(Block):
     period_ns: Int
     early_ns: IntVector  # (3,) int: how long before a deadline it wakes, least and most (loop)
     scheduled: Int  # 1: inputs come from the schedule by tick, 0: newest of the device slot
-    control: IntVector  # (4,) int: stop (others), running (loop), a state to adopt (both), starved (loop)
+    control: IntVector  # (4,) int: stop (others), running (loop), a state to adopt (both), periods in which
+    # the command of the next tick had not come (loop)
     device_count: IntVector  # (1,) int, device slot (wire thread)
     device_slot: Vector  # (DEVICE,)
     force_count: IntVector  # (1,) int, force slot (loop)
     force_slot: Vector  # (FORCE,)
     schedule_tick: IntVector  # (SCHEDULE_ROWS,) int, tick for which the row holds a command (link thread)
-    schedule: Matrix  # (SCHEDULE_ROWS, DEVICE)
+    schedule: Matrix  # (SCHEDULE_ROWS, COMMAND)
+    waiting: IntVector  # (1,) int, 1: there was no command at the last deadline (loop; others set it to 0)
+    trim: IntVector  # (1,) int [ns] by which every period is longer (link thread)
+    link: IntVector  # (2,) int: 1 when a remote site is to be heard, until when what was heard counts [ns]
+    # (telemetry thread)
+    easing: Vector  # (12,) of force and torque on the hand: offset that a correction left, last sent (loop)
+    whole: Vector  # (state_size,) a packed state to be taken with its tick and safety (link thread)
     ring_places: IntVector  # (3,) int: head (loop), tail (outlet), dropped (loop)
     ring: Matrix  # (RING_ROWS, columns) one row per tick (loop)
     event_places: IntVector  # (3,) int
@@ -68,7 +76,10 @@ class Exchange(Block):
 
 @njit(nogil=True)
 def adopt(source, target):
-    """Take over coordinates, speeds and contacts of another state; time and safety stay."""
+    """Take over coordinates, speeds, contacts and what the device is fixed to of another state.
+
+    Time and safety stay.
+    """
     for i in range(target.q.size):
         target.q[i] = source.q[i]
     for i in range(target.u.size):
@@ -86,31 +97,37 @@ def adopt(source, target):
         target.friction[c] = source.friction[c]
     for k in range(target.offset.size):
         target.offset[k] = source.offset[k]
+    for i in range(3):
+        target.origin_W[i] = source.origin_W[i]
+    for i in range(4):
+        target.turn_offset[i] = source.turn_offset[i]
+
+
+@njit(nogil=True)
+def has_command(state, io):
+    """Whether the tick to be taken has what it takes in: a device always has a newest sample, a schedule the
+    command of this very tick, or none yet."""
+    i = state.tick[0] % io.schedule_tick.size
+    if io.scheduled == 0 or load_acquire(io.schedule_tick, i) == state.tick[0]:
+        return True
+    io.control[3] += 1
+    store_release(io.waiting, 0, 1)
+    return False
 
 
 @njit(nogil=True)
 def sample_input(state, inp, io, now):
-    """Newest device sample, or the command scheduled for this tick; its age by the monotonic clock."""
-    d = inp.device
+    """Newest device sample, its age by the monotonic clock; or the command scheduled for this tick."""
+    for c in range(inp.switch.size):
+        inp.switch[c] = load_acquire(io.switch, c)
     if io.scheduled == 1:
-        i = state.tick[0] % io.schedule_tick.size
-        if load_acquire(io.schedule_tick, i) == state.tick[0]:
-            for j in range(io.sample.size):
-                io.scratch[j] = io.schedule[i, j]
-            fence()
-            if load_acquire(io.schedule_tick, i) == state.tick[0]:  # else it is being written again
-                for j in range(io.sample.size):
-                    io.sample[j] = io.scratch[j]
-            age = io.sample[6]
-        else:
-            io.control[3] += 1
-            age = d[6] + 1e-9 * io.period_ns
-    else:
-        read_slot(io.device_count, io.device_slot, io.scratch, io.sample)
-        age = 1e-9 * now - io.sample[6]
+        apply_command(io.schedule[state.tick[0] % io.schedule_tick.size], inp)
+        return
+    d = inp.device
+    read_slot(io.device_count, io.device_slot, io.scratch, io.sample)
     for j in range(6):
         d[j] = io.sample[j]
-    d[6] = max(age, 0.0)
+    d[6] = max(1e-9 * now - io.sample[6], 0.0)
     d[7] = io.sample[7]
     inp.requests[0] = int(io.sample[8])
     inp.requests[1] = int(io.sample[9])
@@ -119,8 +136,8 @@ def sample_input(state, inp, io, now):
         inp.turn_coupler[j] = io.sample[TURN_GAINS + j]
     for j in range(7):
         inp.turn[j] = io.sample[TURN + j]
-    for c in range(inp.switch.size):
-        inp.switch[c] = load_acquire(io.switch, c)
+    if load_acquire(io.link, 0) == 1:
+        inp.link[0] = max(1e-9 * (now - load_acquire(io.link, 1)), 0.0)
 
 
 @njit(nogil=True)
@@ -212,14 +229,21 @@ def write_choices(out, io, tick):
 
 
 @njit(nogil=True)
-def schedule_command(io, tick, values):
-    """Put a command (DEVICE,) into the row of its tick; a tick that reads meanwhile keeps what it had."""
+def schedule_command(io, tick, command):
+    """Put a command (COMMAND,) into the row of its tick; the row's last tick must have been taken."""
     i = tick % io.schedule_tick.size
     store_release(io.schedule_tick, i, -1)
     fence()
-    for j in range(values.size):
-        io.schedule[i, j] = values[j]
+    for j in range(command.size):
+        io.schedule[i, j] = command[j]
     store_release(io.schedule_tick, i, tick)
+
+
+@njit(nogil=True)
+def clear_schedule(io):
+    """Forget every command that waits."""
+    for i in range(io.schedule_tick.size):
+        store_release(io.schedule_tick, i, -1)
 
 
 def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: State) -> Exchange:
@@ -234,7 +258,12 @@ def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: Stat
         force_count=np.zeros(1, np.int64),
         force_slot=np.zeros(FORCE),
         schedule_tick=np.full(SCHEDULE_ROWS, -1, np.int64),
-        schedule=np.zeros((SCHEDULE_ROWS, DEVICE)),
+        schedule=np.zeros((SCHEDULE_ROWS, COMMAND)),
+        waiting=np.zeros(1, np.int64),
+        trim=np.zeros(1, np.int64),
+        link=np.zeros(2, np.int64),
+        easing=np.zeros(12),
+        whole=np.zeros(state_size(state)),
         ring_places=np.zeros(3, np.int64),
         ring=np.zeros((RING_ROWS, columns)),
         event_places=np.zeros(3, np.int64),

@@ -3,6 +3,9 @@
 Per tick: sleep to shortly before the deadline, spin to it, read the device slot, step, write the force slot,
 record. It holds no GIL, takes no lock and allocates nothing.  A tick that ends after the next deadline skips
 what was missed and counts it; it never catches up in a burst.
+
+A scheduled loop (a remote site) takes the tick for which it has a command, and lets the deadline pass where
+it has none: its time is the sequence of commands.
 """
 
 from __future__ import annotations
@@ -19,9 +22,12 @@ from numba import int64, njit, types
 from hapticsim.assembly import Assembly
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.command import COMMAND
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
+from hapticsim.kernels.pack import unpack_state
 from hapticsim.realtime.ahead import Ahead
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
+from hapticsim.realtime.catch_up import CatchUp
 from hapticsim.realtime.clock import (
     deadline_after,
     learn_early,
@@ -30,6 +36,7 @@ from hapticsim.realtime.clock import (
     request_priority,
     sleep_until,
 )
+from hapticsim.realtime.correction import ASKED, TAKEN, WHOLE, ease, take_over
 from hapticsim.realtime.exchange import (
     DEVICE,
     EVENT_ROWS,
@@ -39,8 +46,9 @@ from hapticsim.realtime.exchange import (
     TURN,
     TURN_GAINS,
     Exchange,
-    adopt,
     allocate_exchange,
+    clear_schedule,
+    has_command,
     sample_hints,
     sample_input,
     schedule_command,
@@ -55,7 +63,6 @@ from hapticsim.realtime.slots import drain, read_slot, write_slot
 from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
-ASKED, TAKING, TAKEN = 1, 2, 3  # how far a state to adopt has come: Exchange.control[2]
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
@@ -76,13 +83,17 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
                 learn_early(io.early_ns, now - wake)
         late = now - deadline
 
-        if swap(io.control, 2, ASKED, TAKING):
-            adopt(pending, state)
-            store_release(io.control, 2, TAKEN)
+        corrected = take_over(pending, state, io)
+        if not has_command(state, io):
+            deadline += io.period_ns
+            if now > deadline:
+                deadline = deadline_after(now, io.period_ns)
+            continue
         sample_input(state, inp, io, now)
         sample_hints(state, inp, io)
         tick = state.tick[0]
         take(plan, state, inp, out, ws)
+        ease(plan, state, inp, out, io, corrected)
         write_force(state, out, io, tick, now)
         write_state(state, io)
         finished = now_ns(io.timespec)
@@ -94,7 +105,7 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
         count_duration(io.lateness, io.largest, 0, late)
         count_duration(io.execution, io.largest, 1, finished - now)
         io.largest[3] += 1
-        deadline += io.period_ns
+        deadline += io.period_ns + load_acquire(io.trim, 0)
         if finished > deadline:
             skipped = (finished - deadline) // io.period_ns + 1
             io.largest[2] += skipped
@@ -141,6 +152,7 @@ class RealTimeLoop:
         self._choices = np.zeros_like(self._io.choice_ring)
         self._device = np.zeros(DEVICE)
         self._force, self._copy = np.zeros(FORCE), np.zeros(FORCE)
+        self._catch_up = CatchUp(assembly, self._io, self._step, self._pending, progress)
         self._awaited, self._times = np.zeros((2, FORCE)), np.zeros((2, 2), np.int64)
         self.scheduling = "not started"
         warm_up(self)
@@ -226,18 +238,60 @@ class RealTimeLoop:
         asked = int(_load(self._io.switch, constraint))
         _store(self._io.switch, constraint, 2 * (asked // 2 + 1) + int(held))
 
-    def schedule(self, tick: int, values: np.ndarray) -> None:
-        """Command (DEVICE,) for a tick to come."""
-        schedule_command(self._io, tick, values)
+    def schedule(self, tick: int, command: np.ndarray) -> None:
+        """Command (COMMAND,) for a tick to come, at most SCHEDULE_ROWS - 1 after the present one."""
+        schedule_command(self._io, tick, command)
+
+    def clear_schedule(self, timeout_s: float = 1.0) -> bool:
+        """Forget the commands that wait; True when the loop stands still for want of one."""
+        clear_schedule(self._io)
+        _store(self._io.waiting, 0, 0)
+        end = time.monotonic() + timeout_s
+        while self.running and not _load(self._io.waiting, 0):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.0002)
+        return True
+
+    def trim(self, ns: int) -> None:
+        """Make every period longer by this (shorter where negative)."""
+        _store(self._io.trim, 0, max(ns, -self._io.period_ns // 2))
+
+    def watch_link(self, until_s: float) -> None:
+        """Take the force away when this monotonic time has come: until then, what the remote site said
+        counts."""
+        _store(self._io.link, 1, round(1e9 * until_s))
+        _store(self._io.link, 0, 1)
 
     def adopt(self, state: State, timeout_s: float = 0.1) -> bool:
         """Have the loop take over coordinates, speeds and contacts at its next tick; False if not."""
-        control = self._io.control
         self._pending.take(state)
-        _store(control, 2, ASKED)
+        self._pending.tick[0] = -1  # whichever tick comes next
+        return self._ask(ASKED, timeout_s)
+
+    def catch_up(self, state: State, timeout_s: float = 0.1) -> bool:
+        """Re-run the ticks taken since ``state`` was true, and have the loop take over what comes out.
+
+        The loop takes it between two ticks without a jump in time; ``state`` is advanced.  False where rows
+        of these ticks are lost, or where it did not come about in time.
+        """
+        return self._catch_up.run(state, timeout_s)
+
+    def take_whole(self, packed: np.ndarray, timeout_s: float = 0.1) -> bool:
+        """Take a packed state with its tick and safety, at once or, while running, at the next deadline."""
+        if self._thread is None:
+            unpack_state(packed, self.state)
+            write_state(self.state, self._io)
+            return True
+        self._io.whole[:] = packed
+        return self._ask(WHOLE, timeout_s)
+
+    def _ask(self, what: int, timeout_s: float) -> bool:
+        control = self._io.control
+        _store(control, 2, what)
         end = time.monotonic() + timeout_s
         while _load(control, 2) != TAKEN:
-            if time.monotonic() > end and _swap(control, 2, ASKED, 0):  # taken back
+            if time.monotonic() > end and _swap(control, 2, what, 0):  # taken back
                 return False
             time.sleep(0.0002)
         return True
@@ -284,16 +338,24 @@ class RealTimeLoop:
         that the next call overwrites."""
         return self._choices[: drain(self._io.choice_places, self._io.choice_ring, self._choices)]
 
+    def taken(self) -> int:
+        """Ticks taken."""
+        return int(self._io.largest[3])
+
+    def waited(self) -> int:
+        """Periods in which a scheduled loop had no command for its next tick."""
+        return int(self._io.control[3])
+
     def statistics(self) -> dict[str, Any]:
         """Ticks, missed ticks, lateness and execution percentiles [us], rows the outlet lost."""
         io = self._io
         return {
-            "ticks": int(io.largest[3]),
+            "ticks": self.taken(),
             "missed": int(io.largest[2]),
             "lateness_us": percentiles_us(io.lateness, int(io.largest[0])),
             "execution_us": percentiles_us(io.execution, int(io.largest[1])),
             "rows_lost": int(io.ring_places[2]),
-            "starved": int(io.control[3]),
+            "starved": self.waited(),
             "scheduling": self.scheduling,
             "looks_ahead": self._ahead.looks if self._ahead else 0,
         }
@@ -326,7 +388,9 @@ def warm_up(loop: RealTimeLoop) -> None:
     loop.read_force()
     loop.await_force(0.0, 0.0, 0.0)
     loop.read_state()
-    loop.schedule(-1, np.zeros(DEVICE))
+    loop.schedule(-1, np.zeros(COMMAND))
+    clear_schedule(loop._io)
+    write_state(loop.state, loop._io)
     loop.drain()
     loop.drain_events()
     loop.drain_choices()

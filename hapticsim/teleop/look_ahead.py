@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from hapticsim.assembly import Assembly
+from hapticsim.kernels.command import command_of
 from hapticsim.kernels.row import PLACE
-from hapticsim.teleop.predictor import Prediction, Predictor, command_of
+from hapticsim.teleop.predictor import Prediction, Predictor
 
 
 class LookAhead:
@@ -28,7 +29,7 @@ class LookAhead:
         self.assembly = assembly
         self.ticks = max(1, round(ahead_s * assembly.scene.rate_Hz))
         self.error_m = 0.0
-        self._predictor = Predictor(assembly, self.ticks, progress)
+        self._predictor = Predictor(assembly, progress)
         self._said: deque[tuple[int, np.ndarray]] = deque(maxlen=256)  # tick, handle predicted for it
 
     def predict(self, packed: np.ndarray, tick: int, row: np.ndarray) -> Prediction:

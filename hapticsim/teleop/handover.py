@@ -1,0 +1,28 @@
+"""Which part of a state is the mechanism's, and which belongs to the hand that holds it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hapticsim.assembly import Assembly
+from hapticsim.kernels.pack import pack_state, state_size, unpack_state
+
+MECHANISM = frozenset(
+    (
+        "q", "u", "tick", "active", "rank", "order", "combine", "volume", "hold", "offset", "switched",
+        "friction",
+    )
+)  # fmt: skip
+HAND = frozenset(("safety", "gain", "hand_force_D", "origin_W", "hand_torque_D", "turn_offset"))
+
+
+def without_hand(assembly: Assembly, packed: np.ndarray) -> np.ndarray:
+    """The packed state of the same mechanism that no hand has held yet: no force, nothing asked for."""
+    state, now = assembly.new_state(), assembly.new_state()
+    unpack_state(packed, now)
+    for name, array in state.items():
+        if name in MECHANISM:
+            array[...] = getattr(now, name)
+    row = np.zeros(state_size(state))
+    pack_state(state, row)
+    return row

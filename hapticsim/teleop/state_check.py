@@ -1,0 +1,107 @@
+"""Whether a row of numbers from elsewhere is a state of this scene.
+
+Compiled code indexes its arrays by numbers of the state and checks nothing.  So every field has its rule
+here, and a row is refused whole at the first number that breaks one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from hapticsim.assembly import Assembly
+from hapticsim.codes import Hold, Safety
+
+LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
+VOLUME = 1e300  # kernels/step.py, UNCHOSEN
+EXACT = 2.0**53
+UNIT = 1e-3  # by which the length of a quaternion may be off
+
+Rule = Callable[[np.ndarray], bool]
+
+
+def _numbers(values: np.ndarray) -> bool:
+    return bool(np.all(np.abs(values) <= LARGEST))  # false for NaN
+
+
+def _whole(least: float, most: float) -> Rule:
+    def rule(values: np.ndarray) -> bool:
+        return bool(np.all((values >= least) & (values <= most) & (values == np.floor(values))))
+
+    return rule
+
+
+def _within(least: float, most: float) -> Rule:
+    return lambda values: bool(np.all((values >= least) & (values <= most)))
+
+
+def _permutation(values: np.ndarray) -> bool:
+    return bool(np.array_equal(np.sort(values), np.arange(values.size)))
+
+
+def _unit(values: np.ndarray) -> bool:
+    return abs(float(np.linalg.norm(values)) - 1.0) <= UNIT
+
+
+class StateCheck:
+    """The rules for the packed states of one scene.
+
+    Parameters
+    ----------
+    assembly : what runs; its states have this shape.
+    """
+
+    def __init__(self, assembly: Assembly) -> None:
+        state = assembly.new_state()
+        self._quaternions = list(assembly.equations.model.quaternions)
+        most = state.combine.shape[0]
+        count = _whole(0, EXACT)
+        self.rules: dict[str, Rule] = {
+            "q": self._coordinates,
+            "u": _numbers,
+            "tick": count,
+            "active": _whole(0, 1),
+            "rank": self._rank(most, state.u.size),
+            "order": _permutation,
+            "combine": _numbers,
+            "volume": _within(0.0, VOLUME),
+            "safety": self._safety,
+            "gain": _within(0.0, 1.0),
+            "hand_force_D": _numbers,
+            "origin_W": _numbers,
+            "hold": _whole(min(Hold), max(Hold)),
+            "offset": _numbers,
+            "switched": count,
+            "hand_torque_D": _numbers,
+            "turn_offset": _unit,
+            "friction": _numbers,
+        }
+        self._fields, start = [], 0
+        for name, array in state.items():
+            self._fields.append((name, start, start + array.size, self.rules.get(name, _numbers)))
+            start += array.size
+        self.size = start
+
+    def trouble(self, packed: np.ndarray) -> str:
+        """Say in a few words what is wrong with a packed state; empty: it is one of this scene."""
+        if packed.ndim != 1 or packed.size != self.size:
+            return f"it has {packed.size} numbers and a state of this scene has {self.size}"
+        for name, start, end, rule in self._fields:
+            if end > start and not rule(packed[start:end]):
+                return f"its {name} is out of range"
+        return ""
+
+    def _coordinates(self, q: np.ndarray) -> bool:
+        return _numbers(q) and all(_unit(q[i : i + 4]) for i in self._quaternions)
+
+    @staticmethod
+    def _rank(rows: int, speeds: int) -> Rule:
+        count = _whole(0, rows)
+        return lambda values: bool(count(values) and values[0] <= min(values[1], speeds))
+
+    @staticmethod
+    def _safety(values: np.ndarray) -> bool:
+        is_mode = _whole(min(Safety), max(Safety))(values[:1])
+        return is_mode and _whole(0, EXACT)(values[1:]) and not math.isnan(float(values[1]))
