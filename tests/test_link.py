@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from hapticsim.kernels.pack import place_of
 from hapticsim.kernels.row import PLACE
 from hapticsim.model.scene import LinkSettings, Scene
 from hapticsim.virtual import simulate
-from tests.processes import CONFIGS
+from tests.processes import CONFIGS, ROOT
 from tools.virtual_link import Host, VirtualLink, stalls
 
 SECONDS = 6.0
@@ -184,3 +186,10 @@ def test_with_another_model_there_the_mechanism_is_corrected_and_the_force_follo
     run = VirtualLink(scene, visit, link, there=there).run(8.0)
     assert run.operator.corrections > 10 and run.is_gapless()
     assert 1e-4 < run.operator.worst_m < 0.05
+
+
+def test_the_study_of_random_networks_finds_both_sites_equal() -> None:
+    program = [sys.executable, str(ROOT / "tools" / "study_link.py"), "--runs", "8", "--seconds", "3"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "jitter 100 ms" in done.stdout and "loss 50 %" in done.stdout

@@ -16,11 +16,15 @@ from numba import njit
 import hapticsim as hs
 from hapticsim.assembly import assemble
 from hapticsim.codes import Event, Fault, Safety
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.command import COMMAND
+from hapticsim.kernels.pack import place_of, unpack_state
+from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.realtime.clock import deadline_after, learn_early
+from hapticsim.realtime.correction import EASE_S, ease
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.realtime.slots import claim_row, drain, publish_row, read_slot, write_slot
 from hapticsim.realtime.stats import BIN_NS, BINS, count_duration, percentiles_us
+from hapticsim.simulation import Simulation
 from tests.processes import CONFIGS
 
 TICK_S = 0.001
@@ -172,6 +176,91 @@ def test_a_state_that_was_not_taken_in_time_is_taken_back(loop, assembly):
     x = loop.drain()[:, loop.columns.index(f"q{place}")]
     seen = x[1:][np.abs(np.diff(x)) > 0.001]
     assert np.allclose(seen, [*taken, 2.0], atol=1e-6)
+
+
+def test_a_state_of_some_ticks_ago_is_brought_to_the_present_and_taken_without_a_step(loop, assembly):
+    """What the loop takes over is what it had: its motion goes on to the bit."""
+    loop.start()
+    state, rows = assembly.new_state(), []
+    time.sleep(0.1)
+    for _ in range(5):
+        unpack_state(loop.read_state(), state)
+        rows.append(rows_for(loop, 0.03))
+        assert loop.catch_up(state)
+    rows = np.concatenate([*rows, rows_for(loop, 0.05)])
+    alone = Simulation(assembly.scene)
+    row = np.zeros(len(loop.columns))
+    motion = slice(WIDTH, WIDTH + state.q.size + state.u.size)
+    for recorded in rows:
+        alone.take_inputs(recorded)
+        alone.step()
+        alone.read_row(row)
+        assert np.array_equal(row[motion], recorded[motion])
+
+
+def test_a_state_whose_rows_are_gone_is_not_brought_to_the_present(loop, assembly):
+    loop.start()
+    time.sleep(0.1)
+    state = assembly.new_state()
+    state.tick[0] = -5000
+    assert not loop.catch_up(state)
+
+
+def test_a_correction_leaves_no_step_in_the_force_and_no_force_where_there_is_none(assembly):
+    loop = RealTimeLoop(assembly)
+    io, out, inp, state, plan = loop._io, loop._output, loop._input, loop.state, assembly.plan
+    inp.coupler[2] = 12.0
+    io.link[0] = 1
+    state.safety[0] = Safety.ARMED
+    sent = []
+    for n in range(400):
+        out.hand_force_D[:] = (8.0, 0.0, 0.0) if n < 10 else (-8.0, 3.0, 0.0)
+        ease(plan, state, inp, out, io, n == 10)
+        sent.append(out.hand_force_D.copy())
+    steps = np.linalg.norm(np.diff(sent, axis=0), axis=1)
+    assert steps.max() == pytest.approx(12.0 / EASE_S * 1e-3) and np.allclose(sent[-1], (-8.0, 3.0, 0.0))
+    out.hand_force_D[:] = 8.0, 0.0, 0.0
+    ease(plan, state, inp, out, io, True)
+    state.safety[0] = Safety.FAULT
+    out.hand_force_D[:] = 0.0
+    ease(plan, state, inp, out, io, False)
+    assert not np.any(out.hand_force_D)
+    state.safety[0] = Safety.ARMED
+    ease(plan, state, inp, out, io, False)
+    assert not np.any(out.hand_force_D)  # nothing was left to come back
+
+
+def test_a_scheduled_loop_stands_still_where_a_command_has_not_come(assembly):
+    loop = RealTimeLoop(assembly, scheduled=True)
+    try:
+        loop.start()
+        time.sleep(0.05)
+        assert loop.taken() == 0 and loop.waited() > 10
+        for tick in (0, 1, 2, 4, 5):
+            loop.schedule(tick, np.zeros(COMMAND))
+        time.sleep(0.05)
+        assert loop.drain()[:, 1].tolist() == [0, 1, 2]
+        loop.schedule(3, np.zeros(COMMAND))
+        time.sleep(0.05)
+        assert loop.drain()[:, 1].tolist() == [3, 4, 5]
+        loop.schedule(6, np.zeros(COMMAND))
+        assert loop.clear_schedule()
+        packed = loop.read_state()
+        packed[place_of(loop.state, "tick")] = 900
+        assert loop.take_whole(packed)
+        loop.schedule(900, np.zeros(COMMAND))
+        time.sleep(0.05)
+        assert loop.drain()[-1, 1] == 900
+    finally:
+        loop.stop()
+
+
+def test_a_link_that_was_not_heard_in_time_is_told_to_the_tick(loop):
+    loop.start()
+    loop.watch_link(time.monotonic() + 0.1)
+    rows = rows_for(loop, 0.3)
+    late = rows[:, PLACE["link_late_s"]]
+    assert late[0] == 0.0 and late[-1] == pytest.approx(0.2, abs=0.1)
 
 
 def test_deadlines_lie_halfway_between_multiples_of_the_period(loop):
