@@ -87,6 +87,8 @@ def adopt(source, target):
         target.order[i] = source.order[i]
     for i in range(target.active.size):
         target.active[i] = source.active[i]
+        target.face[i] = source.face[i]
+        target.depth[i] = source.depth[i]
     for i in range(target.combine.shape[0]):
         for j in range(target.combine.shape[1]):
             target.combine[i, j] = source.combine[i, j]

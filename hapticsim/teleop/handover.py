@@ -10,7 +10,7 @@ from hapticsim.kernels.pack import pack_state, state_size, unpack_state
 MECHANISM = frozenset(
     (
         "q", "u", "tick", "active", "rank", "order", "combine", "volume", "hold", "offset", "switched",
-        "friction",
+        "friction", "face", "depth",
     )
 )  # fmt: skip
 HAND = frozenset(("safety", "gain", "hand_force_D", "origin_W", "hand_torque_D", "turn_offset"))

@@ -13,6 +13,7 @@ import numpy as np
 
 from hapticsim.assembly import Assembly
 from hapticsim.codes import Hold, Safety
+from hapticsim.kernels.inside import LEFT_OUT
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
 VOLUME = 1e300  # kernels/step.py, UNCHOSEN
@@ -77,6 +78,8 @@ class StateCheck:
             "hand_torque_D": _numbers,
             "turn_offset": _unit,
             "friction": _numbers,
+            "face": _whole(0, LEFT_OUT),
+            "depth": _within(-LARGEST, 0.0),
         }
         self._fields, start = [], 0
         for name, array in state.items():
