@@ -75,9 +75,9 @@ class Bridge:
         )
         if hold_to_run is None:
             hold_to_run = driver.info.hold_to_run
-        self._engagement = Engagement(driver, link, self._guard, hold_to_run)
-        self._plausible = Plausibility()
         self._motors = Motors(driver)
+        self._engagement = Engagement(self._motors, link, self._guard, hold_to_run)
+        self._plausible = Plausibility()
         self._watchdog = Watchdog(self._motors, HANG_S)
         self._words = BridgeWords(link, self._guard, self._engagement, self._plausible, driver.info)
         self._voice = Voice(stream, self._status)
@@ -97,7 +97,7 @@ class Bridge:
         """
         self._voice.start()
         try:
-            self.driver.open()
+            self._motors.open()
             with quiet_memory():  # before the first hello: a collection of garbage may outlast a session
                 welcome = self._find_server()
                 if welcome is not None:
@@ -256,7 +256,13 @@ class Bridge:
         if self.report.ticks:
             self._voice.say(self.report.text())
         failures: list[Exception] = []
-        steps = (self._motors.zero, self.driver.close, self.link.close, self._watchdog.stop, self._voice.stop)
+        steps = (
+            self._motors.zero,
+            self._motors.close,
+            self.link.close,
+            self._watchdog.stop,
+            self._voice.stop,
+        )
         for step in steps if self._sample is not None else steps[1:]:
             try:
                 step()

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 
-from devices.base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample, Driver
+from devices.base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample
 from devices.guard import FORCEFUL, STILL, ForceGuard
+from devices.motors import Motors
 from hapticsim.codes import Fault, Safety
 from hapticsim.wire.device_link import DeviceLink
 
@@ -26,14 +27,14 @@ class Engagement:
 
     Parameters
     ----------
-    driver : told when the server's mode or fault changes.
+    motors : their driver is told when the server's mode or fault changes.
     link : carries what is asked for.
     guard : knows what may be let through.
     hold_to_run : buttons of which one must stay down for force; 0: none.
     """
 
-    def __init__(self, driver: Driver, link: DeviceLink, guard: ForceGuard, hold_to_run: int = 0) -> None:
-        self._driver, self._link, self._guard, self._hold_to_run = driver, link, guard, hold_to_run
+    def __init__(self, motors: Motors, link: DeviceLink, guard: ForceGuard, hold_to_run: int = 0) -> None:
+        self._motors, self._link, self._guard, self._hold_to_run = motors, link, guard, hold_to_run
         self._mode, self._fault = -1, 0  # last heard from the server; -1: nothing in this session
         self._buttons = 0
         self._asked_to_disarm_s = -math.inf
@@ -42,7 +43,7 @@ class Engagement:
         """What the server says: codes.Safety and bits of codes.Fault."""
         if mode != self._mode or fault != self._fault:
             self._mode, self._fault = mode, fault
-            self._driver.notice(mode, fault)
+            self._motors.notice(mode, fault)
 
     def forget(self) -> None:
         """The session is another one, or over."""

@@ -1,4 +1,4 @@
-"""Both outputs of a driver: what fails on one of them never leaves the other on.
+"""A driver in careful hands: what fails on one of its outputs never leaves the other on.
 
 A driver that raises anything but an error of its own says so in one sentence, not in a traceback.
 """
@@ -17,11 +17,11 @@ Result = TypeVar("Result")
 
 
 class Motors:
-    """Reads and writes a driver.
+    """Opens, reads, writes and closes a driver.
 
     Parameters
     ----------
-    driver : open.
+    driver : not open yet.
 
     Public attributes: ``force_N``, the force that the driver says it applied; ``on``, whether anything but
     zero was written last; ``reading``, whether a read is under way.  ``halt`` may be called from another
@@ -33,6 +33,33 @@ class Motors:
         self._writing = threading.Lock()
         self.force_N: Vector = ZERO
         self.on = self.reading = False
+
+    def open(self) -> None:
+        """Open the driver.
+
+        Raises
+        ------
+        DeviceError : it cannot be opened.
+        """
+        self._careful("open", self._driver.open)
+
+    def close(self) -> None:
+        """Close the driver.
+
+        Raises
+        ------
+        DeviceError : it did not let go.
+        """
+        self._careful("close", self._driver.close)
+
+    def notice(self, mode: int, fault: int) -> None:
+        """Tell the driver what the server says.
+
+        Raises
+        ------
+        DeviceError : it raised.
+        """
+        self._careful("notice", lambda: self._driver.notice(mode, fault))
 
     def read(self, now_s: float) -> DeviceSample:
         """Read the driver.
