@@ -5,6 +5,7 @@ Times are on the monotonic clock, which all processes share.  A probe watches th
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -70,9 +71,7 @@ class Site:
     def _end(self) -> None:
         if self.server:
             self.strike_server(signal.SIGKILL)
-        if self.hand:
-            self.hand.kill()
-            self.hand.wait()
+        self.let_go()
         self._zygote.kill()
         self._zygote.wait()
 
@@ -93,28 +92,46 @@ class Site:
 
     def serve(self, longest_file: int = 0, hang_s: float = 0.0, blocked: bool = False) -> Path:
         """Start a server; returns the path of its recording."""
-        self.records += 1
-        record = self.folder / f"{self.records}.mcap"
-        words = {"out": str(self.folder / "out"), "err": "a pipe" if blocked else str(self.folder / "err")}
+        record = self.new_record()
         arguments = ["serve", str(self.scene), "--record", str(record)]
-        limits = {"longest_file": longest_file, "hang_s": hang_s}
-        self.server = int(self._ask(start=arguments, **words, **limits))
+        self.server = self.start(arguments, longest_file, hang_s, blocked)
         return record
+
+    def new_record(self) -> Path:
+        """A path that no recording has yet."""
+        self.records += 1
+        return self.folder / f"{self.records}.mcap"
+
+    def start(
+        self, arguments: list[str], longest_file: int = 0, hang_s: float = 0.0, blocked: bool = False
+    ) -> int:
+        """Start ``hapticsim``; returns its process id."""
+        words = {"out": str(self.folder / "out"), "err": "a pipe" if blocked else str(self.folder / "err")}
+        return int(self._ask(start=arguments, **words, longest_file=longest_file, hang_s=hang_s))
+
+    def strike(self, pid: int, how: signal.Signals) -> None:
+        """Send a signal to a process, if it still runs."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how)
+
+    def wait(self, pid: int, within_s: float = 10.0) -> str:
+        """Status of a process, once it has ended; "no" if it had to be killed."""
+        status = self._ask(wait=pid, within_s=within_s)
+        if status == "no":
+            self.strike(pid, signal.SIGKILL)
+            self._ask(wait=pid, within_s=5.0)
+        return status
 
     def block(self) -> None:
         """From now on nobody takes what the server says."""
         self._ask(block=True)
 
     def strike_server(self, how: signal.Signals) -> None:
-        os.kill(self.server, how)
+        self.strike(self.server, how)
 
     def ended(self, within_s: float = 10.0) -> str:
         """Status of the server, once it has ended, or "no"."""
-        status = self._ask(wait=self.server, within_s=within_s)
-        if status == "no":
-            os.kill(self.server, signal.SIGKILL)
-            self._ask(wait=self.server, within_s=5.0)
-        self.server = 0
+        status, self.server = self.wait(self.server, within_s), 0
         return status
 
     def hold(self) -> None:
@@ -129,6 +146,13 @@ class Site:
                 raise RuntimeError("the hand did not start: a defect.")
             time.sleep(0.005)
         self.log = MotorLog(path)
+
+    def let_go(self) -> None:
+        """End the hand."""
+        if self.hand is not None:
+            self.hand.kill()
+            self.hand.wait()
+            self.hand = None
 
     # -- what the motors were told ---------------------------------------------------------------------------
 
