@@ -13,7 +13,7 @@ from hapticsim.codes import Safety
 from hapticsim.recording.reader import Recording, read_recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.wire.endpoints import ipc_path
-from tests.conftest import RUN_AGAIN
+from tests.host_judge import RUN_AGAIN
 from tests.processes import PATIENT, START_S, Place, Program, is_alive
 
 CLAMP_N = 12.0  # of the emulated omega.3

@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from hapticsim.teleop.hearing import allowed_age_s
 
 import hapticsim as hs
 from campaign.kinds import Trial, kind
 from campaign.site import SCENE, Site, read_whole
 from hapticsim.codes import Safety
+from hapticsim.teleop.hearing import allowed_age_s
 
 LINK = "link: {delay_up_s: 0.01, delay_down_s: 0.01}\n"
 LOOKED_AFTER_S, UNTOUCHED_S = 0.25, 0.5
