@@ -13,9 +13,9 @@ import numpy as np
 
 from hapticsim.assembly import assemble
 from hapticsim.child import Child
-from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.published import Describer
+from hapticsim.recorded_scene import scene_of
 from hapticsim.recording.reader import read_recording
 
 SIZE = (720, 480)  # [px] of a film
@@ -34,11 +34,11 @@ class Animation:
     ConfigError : not a recording, empty, or without the coordinates of its scene.
     """
 
-    def __init__(self, file: Path, progress: Callable[[str], Any]) -> None:
+    def __init__(self, file: Path, progress: Callable[[str], Any], trust: bool = False) -> None:
         self.recording = read_recording(file)
         if self.recording.note:
             print(f"note: {self.recording.note}", file=sys.stderr)
-        scene = loads(self.recording.config_text, self.recording.metadata.get("path") or file)
+        scene = scene_of(self.recording, trust)
         self._describer = Describer(assemble(scene, progress), "recording")
         known = {name: n for n, name in enumerate(self.recording.columns)}
         columns = self._describer.assembly.columns
@@ -78,6 +78,7 @@ def show(
     progress: Callable[[str], Any],
     frames: int | None = None,
     screenshot: Path | None = None,
+    trust: bool = False,
 ) -> int | None:
     """Play a recording in the window, again and again, until it is closed or has drawn ``frames``.
 
@@ -94,7 +95,7 @@ def show(
         from hapticsim.display.screen import check_can_save
 
         check_can_save(screenshot)
-    animation = Animation(file, progress)
+    animation = Animation(file, progress, trust)
     begin, end = animation.time[0], animation.time[-1]
     with Publisher(default_endpoint("replay")) as publisher:
         window = Child("window", [*arguments, "--endpoint", publisher.endpoint], print, False)
@@ -117,7 +118,9 @@ def show(
             window.end()
 
 
-def film(file: Path, out: Path, speed: float, fps: float, progress: Callable[[str], Any]) -> int:
+def film(
+    file: Path, out: Path, speed: float, fps: float, progress: Callable[[str], Any], trust: bool = False
+) -> int:
     """Write a recording as a film; returns the number of frames.
 
     out : ``.gif`` (needs pillow) or ``.mp4`` (needs imageio-ffmpeg; both in the extra ``studies``).
@@ -125,7 +128,7 @@ def film(file: Path, out: Path, speed: float, fps: float, progress: Callable[[st
     """
     save = _writer(out)
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pictures are made in memory, without a screen
-    animation = Animation(file, progress)
+    animation = Animation(file, progress, trust)
     count = 1 + int((animation.time[-1] - animation.time[0]) / speed * fps)
     save(out, _pictures(animation, count, speed / fps), fps, count)
     return count

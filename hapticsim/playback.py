@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from hapticsim.child import PYTHON
-from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.published import Describer
+from hapticsim.recorded_scene import scene_of
 from hapticsim.recording.reader import read_recording
 from hapticsim.simulation import Simulation
 from hapticsim.virtual import replay
@@ -23,8 +23,10 @@ PUBLISH_EVERY_S = 0.005
 LINE_EVERY_S = 0.25
 
 
-def play(file: Path, window: bool, progress: Callable[[str], Any]) -> float:
+def play(file: Path, window: bool, progress: Callable[[str], Any], trust: bool = False) -> float:
     """Replay a recording and print what was found; return the largest difference of any coordinate or speed.
+
+    trust : run a Python program in it (`recorded_scene`).
 
     Raises
     ------
@@ -33,7 +35,7 @@ def play(file: Path, window: bool, progress: Callable[[str], Any]) -> float:
     recording = read_recording(file)
     if recording.note:
         print(f"note: {recording.note}", file=sys.stderr)
-    scene = loads(recording.config_text, recording.metadata.get("path") or file)
+    scene = scene_of(recording, trust)
     simulation = Simulation(scene, progress)
     data = recording.data
     if list(recording.columns) != simulation.columns:

@@ -26,6 +26,7 @@ from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.recorded_scene import about_mechanism
 from hapticsim.recording.background import BackgroundRecorder
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 from hapticsim.run_words import live_line, report
@@ -127,7 +128,7 @@ class Server:
             self.describer = Describer(self.assembly, role)
             if record:
                 about = {"hapticsim": hapticsim.__version__, "kind": "run", "scene": scene.name}
-                about["path"] = scene.path
+                about |= {"path": scene.path, **about_mechanism(scene)}
                 writer = RecordingWriter(record, self.loop.columns, scene.source, about)
                 self.recorder = BackgroundRecorder(writer)
             self._join_parts(role, probe, progress)

@@ -17,6 +17,7 @@ from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.scene import Scene
 from hapticsim.published import Describer
+from hapticsim.recorded_scene import about_mechanism
 from hapticsim.recording.reader import Recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.simulation import Simulation
@@ -56,6 +57,7 @@ def simulate(
             "kind": "simulate",
             "scene": scene.name,
             "path": scene.path,
+            **about_mechanism(scene),
         }
         writer = RecordingWriter(record, sim.columns, scene.source, metadata)
     describer = Describer(sim.assembly)

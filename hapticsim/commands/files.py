@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hapticsim.commands.options import load_scene, refuse_options, tell, tell_notes
+from hapticsim.commands.options import Trust, load_scene, refuse_options, tell, tell_notes
 
 ALONE = ("algorithm", "accuracy", "precision", "step", "initial", "torque", "condition", "compare")  # options
 
@@ -147,11 +147,12 @@ def _end_of(rows: Any, simulation: Any) -> str:
 def replay(
     file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
     window: Annotated[bool, typer.Option(help="show it in the window, at its own speed")] = False,
+    trust: Trust = False,
 ) -> None:
     """Play a recording through the same tick again, and say whether every state is the same to the bit."""
     from hapticsim.playback import play
 
-    if play(file, window, tell) > 0.0:
+    if play(file, window, tell, trust) > 0.0:
         raise typer.Exit(1)
 
 

@@ -21,6 +21,7 @@ from hapticsim.commands.options import (
     Realtime,
     Seconds,
     TelemetryEndpoint,
+    Trust,
     load_scene,
     refuse_options,
     tell,
@@ -170,14 +171,15 @@ def view(
     screenshot: Annotated[Path | None, typer.Option(help="save a picture and end")] = None,
     frames: Annotated[int | None, typer.Option(help="end after this many frames")] = None,
     keys: Keys = None,
+    trust: Trust = False,
 ) -> None:
     """Open the window on a running server, or on a recording."""
     if file is not None:
-        _view_recording(context, file, out, speed, fps, frames, screenshot)
+        _view_recording(context, file, out, speed, fps, frames, screenshot, trust)
         return
     if out is not None:
         raise typer.BadParameter("--out needs a recording: hapticsim view FILE --out FILM.")
-    refuse_options(context, ("speed", "fps"), "for a recording: name its FILE")
+    refuse_options(context, ("speed", "fps", "trust"), "for a recording: name its FILE")
     from hapticsim.display.window import main as show
     from hapticsim.wire.endpoints import default_endpoint
 
@@ -192,6 +194,7 @@ def _view_recording(
     fps: float,
     frames: int | None,
     screenshot: Path | None,
+    trust: bool,
 ) -> None:
     from hapticsim.animation import film, show
 
@@ -199,10 +202,10 @@ def _view_recording(
     refuse_options(context, of_server, "for a window on a server: leave out FILE, a recording has none")
     if out is not None:
         refuse_options(context, ("screenshot", "frames"), "for the window: leave out --out, which opens none")
-        print(f"{out}: {film(file, out, speed, fps, tell)} pictures")
+        print(f"{out}: {film(file, out, speed, fps, tell, trust)} pictures")
         return
     refuse_options(context, ("fps",), "for films: give --out too")
-    status = show(file, speed, tell, frames, screenshot)
+    status = show(file, speed, tell, frames, screenshot, trust)
     if status == REFUSED:  # it has said why
         raise typer.Exit(status)
 

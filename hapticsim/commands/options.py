@@ -11,6 +11,9 @@ import typer
 
 Config = Annotated[Path, typer.Argument(help="scene file (YAML)")]
 Seconds = Annotated[float | None, typer.Option(min=0.0, help="stop after this long")]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="run a Python program in the recording: a mechanism somebody wrote")
+]
 Keys = Annotated[Path | None, typer.Option(help="folder of CURVE keys, for endpoints beyond this machine")]
 Realtime = Annotated[bool, typer.Option(help="ask for SCHED_FIFO and locked memory")]
 Probe = Annotated[

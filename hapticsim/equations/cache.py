@@ -26,6 +26,7 @@ from numba import njit
 from hapticsim.equations.seal import alone, is_sealed, remove_unsealed, seal, write_whole
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import MovingTree
+from hapticsim.ownership import who_else_writes
 
 ENVIRONMENT = "HAPTICSIM_CACHE_DIR"
 
@@ -40,9 +41,31 @@ DAY_s = 86_400.0
 def cache_root() -> Path:
     """Return the folder of compiled equations: HAPTICSIM_CACHE_DIR, or a folder of the user's cache."""
     chosen = os.environ.get(ENVIRONMENT)
-    if chosen:
-        return Path(chosen)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hapticsim"
+    root = Path(chosen or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hapticsim")
+    check_cache(root)
+    return root
+
+
+@cache
+def check_cache(root: Path) -> None:
+    """Refuse a folder of machine code that somebody else could change: what is there will be run.
+
+    Raises
+    ------
+    HapticsimError : with the sentence.
+    """
+    there = root.absolute()
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    try:
+        why = who_else_writes(there)
+    except OSError:
+        return  # whoever writes there will say so
+    if why:
+        raise HapticsimError(
+            f"{root}: is not safe for compiled code, {why}: "
+            f"set {ENVIRONMENT} to a folder that nobody else can write (mode 700)."
+        )
 
 
 def equations_folder(tree: MovingTree, frames: Iterable[str], precision: str = "float64") -> Path:

@@ -13,7 +13,9 @@ import inspect
 import json
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
@@ -37,7 +39,10 @@ DESCRIPTION = "mechanism.json"
 Value = float | int | bool | str
 KEPT = 4  # mechanisms whose expressions are kept between reading and compiling
 
+MOST_BYTES = 1_000_000  # of a mechanism file
+
 _formed: dict[str, Any] = {}  # digest -> System
+_recorded: ContextVar[tuple[str | None, str]] = ContextVar("_recorded", default=(None, ""))
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,7 @@ class MechanismFile:
     where: str
     text: str
     parameters: tuple[tuple[str, Value], ...] = ()
+    refusal: str = field(default="", compare=False)  # why it is not run, the rest of a sentence; empty: it is
 
     @property
     def digest(self) -> str:
@@ -55,6 +61,8 @@ class MechanismFile:
 
     def mechanism(self) -> Mechanism:
         """Run the file and call its function; refuse what it raises, with the line."""
+        if self.refusal:
+            raise ConfigError(self.where, "", self.refusal)
         require_sympy(self.where)
         scope: dict[str, Any] = {"__name__": "hapticsim_mechanism", "__file__": self.where}
         try:
@@ -113,6 +121,26 @@ class MechanismObject:
         return self.made
 
 
+@contextmanager
+def recorded_mechanism(text: str | None, refusal: str) -> Iterator[None]:
+    """Mechanism files that are loaded meanwhile are those of a recording.
+
+    text : what was recorded of the file; None: the file itself is read.
+    refusal : why it is not run, unless its equations have been compiled already; empty: it is run.
+    """
+    before = _recorded.set((text, refusal))
+    try:
+        yield
+    finally:
+        _recorded.reset(before)
+
+
+def _text_of(path: Path) -> str:
+    if path.stat().st_size > MOST_BYTES:
+        raise ValueError(f"larger than {MOST_BYTES // 1000} kB")
+    return path.read_text(encoding="utf-8-sig")
+
+
 def load_mechanism(path: str | Path, parameters: Mapping[str, Value] | None = None) -> MechanismModel:
     """Return the model of a mechanism file.
 
@@ -123,12 +151,13 @@ def load_mechanism(path: str | Path, parameters: Mapping[str, Value] | None = No
     ------
     ConfigError : the file cannot be read, raises, or makes something that cannot be used.
     """
+    recorded, refusal = _recorded.get()
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
+        text = recorded if recorded is not None else _text_of(Path(path))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(path, "", f"cannot be read ({reason}): check the path.") from None
-    source = MechanismFile(str(path), text, tuple(sorted((parameters or {}).items())))
+    source = MechanismFile(str(path), text, tuple(sorted((parameters or {}).items())), refusal)
     kept = mechanism_folder(source.digest) / DESCRIPTION
     try:
         return _model(json.loads(kept.read_text(encoding="utf-8")), source)

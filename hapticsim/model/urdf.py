@@ -25,6 +25,8 @@ _KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prism
 _Element = ElementTree.Element
 _LINK, _JOINT = "link {!r}".format, "joint {!r}".format
 LARGEST = 1e15
+MOST_BYTES = 20_000_000  # the largest of example-robot-data has 0.2 MB
+MOST_PARTS = 2000  # links, and joints: the largest robots have some 200
 
 
 def load_urdf(
@@ -51,6 +53,11 @@ def load_urdf(
     ConfigError : one sentence with the file, the link or joint, what was found and what is allowed.
     """
     robot = _robot(path)
+    for kind in ("link", "joint"):
+        if (found := len(robot.findall(kind))) > MOST_PARTS:
+            raise ConfigError(
+                path, "", f"has {found} elements <{kind}> and may have {MOST_PARTS}: this is no robot."
+            )
     links = [_link(path, element) for element in robot.findall("link")]
     joints = _locked(path, [_joint(path, element, mimic) for element in robot.findall("joint")], locked)
     check_names(path, links, joints, _LINK, _JOINT, [b.name for b in links])
@@ -65,6 +72,8 @@ def load_urdf(
 
 def _robot(path: str | Path) -> _Element:
     try:
+        if Path(path).stat().st_size > MOST_BYTES:
+            raise ConfigError(path, "", f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot.")
         root = ElementTree.fromstring(Path(path).read_bytes())
     except FileNotFoundError:
         raise ConfigError(path, "", "does not exist: check the path of the URDF.") from None

@@ -19,6 +19,7 @@ from hapticsim.recording.writer import CONFIG_NAME, EVENTS, PROFILE, ROW_ENCODIN
 
 _MAGIC = b"\x89MCAP0\r\n"
 _RECORD_BYTES = 1 << 28  # a longer record is a damaged length
+MOST_BYTES = 8 << 30  # of rows and events: two hours of a robot with twenty joints at 1 kHz
 # what the MCAP reader raises on bytes that are not, or no longer, a recording
 _DAMAGE = (McapError, ZstdError, struct.error, ValueError, TypeError, KeyError, OverflowError, MemoryError)
 
@@ -53,6 +54,8 @@ class Recording:
 class _Found:
     """What has been read so far."""
 
+    path: Path
+    bytes: int = 0  # of messages
     columns: tuple[str, ...] = ()
     topics: dict[int, str] = field(default_factory=dict)
     batches: list[np.ndarray] = field(default_factory=list)
@@ -73,7 +76,7 @@ def read_recording(path: Path | str) -> Recording:
     ConfigError : no such file, not a recording of hapticsim, or damaged before the columns were named.
     """
     path = Path(path)
-    found = _Found()
+    found = _Found(path)
     try:
         damaged = _read_into(found, path)
     except OSError as error:
@@ -129,6 +132,11 @@ def _take(record: McapRecord, found: _Found) -> None:
         found.sequence += 1
         if record.sequence != found.sequence:  # damage can turn a chunk into a record that readers skip
             raise ValueError("a message is missing")
+        found.bytes += len(record.data)
+        if found.bytes > MOST_BYTES:
+            raise ConfigError(
+                found.path, "", f"holds more than {MOST_BYTES >> 30} GiB: split it, or read it with mcap."
+            )
         if found.topics.get(record.channel_id) == ROWS:
             found.batches.append(np.frombuffer(record.data, dtype="<f8").reshape(-1, len(found.columns)))
         elif found.topics.get(record.channel_id) == EVENTS:
