@@ -18,7 +18,7 @@ from tests.watch import Watch
 from tools import random_starts
 
 TABLE = "{name: table, kind: box, half_extents_m: [0.3, 0.3, 0.05], origin: {xyz_m: [0, 0, -0.05]}}"
-STARTS = {"puck_over_wall": 60, "box_on_edge": 60, "cube_on_cube": 60, "dominoes": 30}
+STARTS = {"puck_over_wall": 60, "box_on_edge": 60, "cube_on_cube": 60, "dominoes": 30, "thrown": 60}
 
 
 @pytest.mark.parametrize("name", STARTS)

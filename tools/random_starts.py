@@ -1,13 +1,15 @@
 """Release boxes near edges from random starts, and count where energy came from nowhere.
 
     python tools/random_starts.py                         1000 starts of every scene
-    python tools/random_starts.py --scene dominoes --starts 100 --seed 7
+    python tools/random_starts.py --scene dominoes --starts 100 --seed 7 --rate 500
 
 A start counts as a *gain* when the energy rises above its least value so far by more than 1e-6 of the scale,
 and as a *flight* when a body's centre is higher than all energy of the start could lift it, below the floor,
 or not finite, or when the tick was refused.  The scale is what a fault could turn into something else: the
 kinetic energy of the start and the potential energy above the floor, z = 0.  Contacts are frictionless and
-plastic, nobody pushes: the energy of a right run never rises.
+plastic, nobody pushes: the energy of a right run never rises.  Only in ``hand_over_wall`` somebody does: a
+hand leads the puck over the wall, presses it onto edges and draws it off them.  There a flight is a puck that
+gets 0.75 m away along an axis of the world, or a fault, and energy is not counted.
 
 *Told* are starts that the door did not take (a box inside another one), and runs that ended because more
 contacts closed than there are rows, which a fault says; *through* are runs in which a corner came in where
@@ -21,15 +23,16 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault
+from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
+from hapticsim.haptics.coupler import DeviceLimits
 
 GAIN = 1e-6  # of the scale
 G = 9.81
@@ -155,8 +158,54 @@ def stack(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     return q, np.zeros(36)
 
 
-CUBE, DOMINO = (0.05, 0.05, 0.05), (0.005, 0.02, 0.04)
+def thrown(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A block thrown at the rim of a pedestal from any side."""
+    angle, up = rng.uniform(-math.pi, math.pi), rng.uniform(0.25, 0.45)
+    aim = np.array([math.cos(angle), math.sin(angle), 0.0])
+    q = np.array([*(0.35 * aim[:2]), up, *turned(rng, 2.0 * math.pi)])
+    speed = -rng.uniform(0.2, 3.0) * aim + np.array([0.0, 0.0, rng.uniform(-2.0, 1.0)])
+    w, v = q[3], -q[4:]  # world to body axes
+    u = np.concatenate([rng.uniform(-10, 10, 3), speed + 2.0 * np.cross(v, w * speed + np.cross(v, speed))])
+    return q, u
+
+
+def hand_over_wall(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """The puck as the scene starts; the hand's way is random (``lead``)."""
+    return np.array([0.0, 0.0, 0.02, 1.0, 0.0, 0.0, 0.0]), np.zeros(6)
+
+
+def lead(sim: hs.Simulation, rng: np.random.Generator) -> Iterator[None]:
+    """Arm, then lead the handle up, over the wall, onto it or past its edge, and away; yield per tick."""
+    x, y = rng.uniform(0.09, 0.21), rng.uniform(-0.22, 0.22)
+    stops = [
+        (np.array([0.0, 0.0, 0.12]), 0.4),
+        (np.array([x, y, 0.12]), 0.6),
+        (np.array([x + rng.uniform(-0.01, 0.01), y, rng.uniform(0.03, 0.1)]), 0.4),
+        (np.array([x, y, 0.0]) + rng.uniform([-0.06, -0.06, 0.0], [0.06, 0.06, 0.12]), 0.6),
+        (np.array([rng.uniform(0.0, 0.25), 0.0, rng.uniform(0.0, 0.1)]), 0.6),
+    ]
+    sim.couple(HAND)
+    sim.set_device(np.zeros(3), np.zeros(3))
+    sim.arm()
+    for _ in range(round(0.6 * sim.scene.rate_Hz)):
+        yield
+    here = np.zeros(3)
+    for there, seconds in stops:
+        n = round(seconds * sim.scene.rate_Hz)
+        for i in range(1, n + 1):
+            s = i / n
+            way = there - here
+            sim.set_device(here + s * s * (3.0 - 2.0 * s) * way, 6.0 * s * (1.0 - s) / seconds * way)
+            yield
+        here = there
+
+
+HAND = DeviceLimits(
+    max_force_N=12.0, max_stiffness_N_per_m=14500.0, max_damping_Ns_per_m=20.0, apparent_mass_kg=0.2
+)
+CUBE, DOMINO, BLOCK = (0.05, 0.05, 0.05), (0.005, 0.02, 0.04), (0.1, 0.08, 0.05)
 TABLE = "  - {name: table, kind: box, half_extents_m: [0.2, 0.3, 0.1], origin: {xyz_m: [0, 0, 0.1]}}"
+PEDESTAL = "  - {name: pedestal, kind: box, half_extents_m: [0.15, 0.1, 0.1], origin: {xyz_m: [0, 0, 0.1]}}"
 ROW = [(f"b{i}", f"b{i + 1}") for i in range(5)]
 PUCK = Path(__file__).parents[1] / "configs" / "puck_and_wall.yaml"
 SCENES: dict[str, tuple[Callable[[], hs.Scene], Starts, float]] = {
@@ -167,7 +216,21 @@ SCENES: dict[str, tuple[Callable[[], hs.Scene], Starts, float]] = {
     "cube_on_cube": (lambda: loads(boxes([CUBE] * 2, [0.5] * 2, ROW[:1])), cube_on_cube, 2.0),
     "dominoes": (lambda: loads(boxes([DOMINO] * 6, [0.05] * 6, ROW)), dominoes, 1.0),
     "stack": (lambda: loads(boxes([CUBE] * 6, [0.5] * 6, ROW)), stack, 1.0),
+    "thrown": (lambda: loads(boxes([BLOCK], [2.0], [("b0", "pedestal")], PEDESTAL)), thrown, 2.0),
+    "hand_over_wall": (lambda: hs.load(PUCK), hand_over_wall, 0.0),
 }  # fmt: skip
+
+
+def led(sim: hs.Simulation, rng: np.random.Generator) -> tuple[float, bool, bool, bool]:
+    """As ``watch``, with a hand; energy is not counted."""
+    state, through = sim._state, False
+    for _ in lead(sim, rng):
+        sim.step()
+        n = min(int(sim._output.counts[0]), len(sim._output.events))
+        through = through or (n > 0 and Event.THROUGH in sim._output.events[:n, 0])
+        if not np.abs(state.q[:3]).max() < 0.75 or state.safety[0] == Safety.FAULT:
+            return 0.0, True, through, False
+    return 0.0, False, through, False
 
 
 def watch(sim: hs.Simulation, seconds: float) -> tuple[float, bool, bool, bool]:
@@ -199,13 +262,16 @@ def watch(sim: hs.Simulation, seconds: float) -> tuple[float, bool, bool, bool]:
     return rise / scale if math.isfinite(rise) else math.inf, flew, through, full
 
 
-def trials(name: str, starts: int, seed: int, seconds: float | None = None) -> Iterator[Found]:
+def trials(
+    name: str, starts: int, seed: int, seconds: float | None = None, rate_Hz: float = 1000.0
+) -> Iterator[Found]:
     """Run the starts of a scene, one after the other; what was found so far after each."""
     make, start, lasts = SCENES[name]
-    sim = hs.Simulation(make())
+    sim = hs.Simulation(replace(make(), rate_Hz=rate_Hz))
     before, found = sim.fork(), Found()
     for i in range(seed, seed + starts):
-        q, u = start(np.random.default_rng(i))
+        rng = np.random.default_rng(i)
+        q, u = start(rng)
         sim.restore(before)
         found.starts += 1
         try:
@@ -213,7 +279,7 @@ def trials(name: str, starts: int, seed: int, seconds: float | None = None) -> I
         except ConfigError:
             found.told += 1
             continue
-        rise, flew, through, full = watch(sim, seconds or lasts)
+        rise, flew, through, full = watch(sim, seconds or lasts) if lasts else led(sim, rng)
         gained = not rise <= GAIN
         found.gains += gained
         found.flights += flew
@@ -234,6 +300,7 @@ def main() -> int:
     parser.add_argument("--starts", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="number of the first start")
     parser.add_argument("--seconds", type=float, help="how long each is watched")
+    parser.add_argument("--rate", type=float, default=1000.0, help="ticks per second")
     options = parser.parse_args()
     bad = 0
     print(
@@ -241,7 +308,7 @@ def main() -> int:
     )
     for name in options.scene or SCENES:
         began, found = time.perf_counter(), Found()
-        for found in trials(name, options.starts, options.seed, options.seconds):  # noqa: B007
+        for found in trials(name, options.starts, options.seed, options.seconds, options.rate):  # noqa: B007
             pass
         took = time.perf_counter() - began
         print(
