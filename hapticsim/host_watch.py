@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from hapticsim.kernels.row import PLACE
-from hapticsim.realtime.probe import HostProbe, stood_still_s
+from hapticsim.realtime.probe import HostProbe, Stall, stood_still_s
 
 LATE_S = 0.002  # a tick that ended so long after its deadline is told; shorter ones are in the percentiles
 SHARE = 0.5  # of a late tick that the host must have stood still for it to be the host's
 KEPT = 64
+RECENT = 256  # stalls that a late tick is compared with
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,9 @@ class HostWatch:
         self.late: deque[LateTick] = deque(maxlen=KEPT)
         self._period_s, self._newest, self._say = period_s, newest, say
         self._ours = self._hosts = 0
+        self._stalls: deque[Stall] = deque(maxlen=RECENT)
+        self._looked: list[int] | None = None  # counts of the probe at the last look
+        self._longest_s = 0.0
 
     def take(self, rows: np.ndarray) -> None:
         """Rows (n, columns) of finished ticks, in order."""
@@ -68,18 +72,27 @@ class HostWatch:
         limit = max(LATE_S, 1.5 * self._period_s)
         for i in np.flatnonzero(late_s > limit):
             start, end = float(deadlines[i]), float(deadlines[i] + late_s[i])
-            host = stood_still_s(self.probe.stalls(), start, end)
+            host = stood_still_s(self._look(), start, end)
             late = LateTick(int(rows[i, PLACE["tick"]]), start, float(late_s[i]), host)
             self.late.append(late)
             self._ours, self._hosts = self._ours + late.is_ours, self._hosts + (not late.is_ours)
             self._say(late.sentence())
 
+    def _look(self) -> deque[Stall]:
+        """The newest stalls; one that came during the last look may be there twice."""
+        counts = self.probe.counts()
+        new = self.probe.stalls(self._looked)
+        self._looked = counts
+        self._stalls.extend(new)
+        self._longest_s = max(self._longest_s, max((s.length_s for s in new), default=0.0))
+        return self._stalls
+
     def statistics(self) -> dict[str, Any]:
         """What topic ``stats`` says of the host."""
-        stalls = self.probe.stalls()
+        self._look()
         return {
             "stalls": sum(self.probe.counts()),
-            "longest_ms": 1e3 * max((s.length_s for s in stalls), default=0.0),
+            "longest_ms": 1e3 * self._longest_s,
             "late_ours": self._ours,
             "late_hosts": self._hosts,
         }

@@ -109,7 +109,7 @@ def _old_echo(rig: Rig, rng: random.Random) -> Undo:
     return undo
 
 
-@virtual("clock of the device steps", "its stamps jump by up to an hour", sides="", after=After.RESUMES)
+@virtual("clock of the device steps", "its stamps jump by up to an hour", sides="", after=After.ANYTHING)
 def _clock_steps(rig: Rig, rng: random.Random) -> Undo:
     by_ns = round(3.6e12 * rng.uniform(0.0, 1.0))
 

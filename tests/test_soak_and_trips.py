@@ -1,0 +1,74 @@
+"""What the tools of long runs make of what they saw."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from hapticsim.codes import Safety
+from hapticsim.realtime.probe import Stall
+
+TOOLS = Path(__file__).parents[1] / "tools"
+TICK_S = 0.001
+
+
+@pytest.fixture
+def trips(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    return importlib.import_module("bench_trips")
+
+
+@pytest.fixture
+def soak(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(TOOLS))
+    return importlib.import_module("soak")
+
+
+def test_a_loss_of_force_is_found_with_its_length_its_click_and_its_stall(trips):
+    at_s = TICK_S * np.arange(1000)
+    safety, arms = np.full(1000, int(Safety.ARMED)), np.ones(1000)
+    safety[100:130] = Safety.INTERRUPTED  # comes back by itself
+    safety[130:200] = Safety.ARMING
+    safety[500:700], arms[690:] = Safety.FAULT, 2.0  # needs a click
+    by_itself, clicked = trips.losses_of(safety, arms, at_s, [Stall(0.090, 0.012, 1)])
+    assert (by_itself.start_s, by_itself.end_s) == pytest.approx((0.1, 0.13))
+    assert not by_itself.clicked and by_itself.host_s == pytest.approx(0.012)
+    assert (clicked.start_s, clicked.end_s) == pytest.approx((0.5, 0.7))
+    assert clicked.clicked and clicked.host_s == 0.0
+
+
+def test_force_that_is_still_away_at_the_end_is_a_loss_and_a_run_with_force_has_none(trips):
+    at_s, arms = TICK_S * np.arange(10), np.ones(10)
+    safety = np.full(10, int(Safety.ARMED))
+    assert trips.losses_of(safety, arms, at_s, []) == []
+    safety[6:] = Safety.FAULT
+    (loss,) = trips.losses_of(safety, arms, at_s, [])
+    assert loss.start_s == pytest.approx(0.006) and not loss.clicked
+
+
+def test_only_long_stalls_and_the_ramp_after_them_are_left_out(trips):
+    at_s = TICK_S * np.arange(1000)
+    out = trips.excused(at_s, [Stall(0.1005, 0.010, 0), Stall(0.6, 0.003, 0)], after_s=0.2)
+    assert np.array_equal(np.flatnonzero(out), np.arange(100, 311))
+
+
+def test_what_grows_is_told_with_its_rate_and_what_scatters_is_not(soak):
+    rng, time_s = np.random.default_rng(1), np.linspace(0.0, 3600.0, 300)
+    still = 200.0 + rng.normal(0.0, 0.5, 300)
+    per_hour, error = soak.slope(time_s, still + 10.0 * time_s / 3600.0)
+    assert per_hour == pytest.approx(10.0, abs=4.0 * error) and error < 0.2
+    numbers = {"first": 9.0, "last": 9.0}
+    found = {"descriptors": numbers, "threads": numbers, "complaints": ""}
+    quiet = found | {"memory_MiB": dict(zip(("per_hour", "error"), soak.slope(time_s, still), strict=True))}
+    assert soak.failures(quiet) == []
+    growing = found | {"memory_MiB": {"per_hour": per_hour, "error": error}}
+    assert "memory grows by" in soak.failures(growing)[0]
+    leaking = quiet | {"descriptors": {"first": 30.0, "last": 31.0}, "complaints": "Traceback\nmore"}
+    assert soak.failures(leaking) == [
+        "descriptors grew from 30 to 31",
+        "the server complained: Traceback",
+    ]
