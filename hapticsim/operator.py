@@ -19,6 +19,7 @@ from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Scene
 from hapticsim.published import Describer
 from hapticsim.server import Server
+from hapticsim.teleop.easing import PoseEasing
 from hapticsim.teleop.operator_site import OperatorSite
 from hapticsim.wire.curve import Curve
 from hapticsim.wire.endpoints import default_endpoint
@@ -68,8 +69,10 @@ class Operator(Server):
         self._telemetry_endpoint = telemetry_endpoint or default_endpoint("telemetry")
         self._words = Describer(self.assembly, "operator")  # of the telemetry thread
         self.site = OperatorSite(
-            self.assembly, scene.link, self.loop, self._disarm, self.say, options.get("progress")
+            self.assembly, scene.link, self.loop, self._disarm, self._ease, self.say, options.get("progress")
         )
+        self._easing = PoseEasing(len(self.assembly.equations.model.bodies))
+        self.outlet.dress = self._dress
         self.outlet.on_rows = self._send
         self._starting, self._begun = threading.Lock(), False
         self._asked_at_s = time.monotonic()
@@ -104,6 +107,14 @@ class Operator(Server):
         if self.session:
             self.session.disarm()
 
+    def _ease(self, before: np.ndarray, after: np.ndarray) -> None:
+        """Telemetry thread: the mechanism was corrected; its picture goes over to where it is."""
+        self._easing.correct(self._words.bodies(before), self._words.bodies(after), time.monotonic())
+
+    def _dress(self, payload: dict[str, Any]) -> None:
+        """Either thread: poses as they are to be shown."""
+        payload["bodies"] = self._easing.shown(payload["bodies"], time.monotonic())
+
     # -- threads ---------------------------------------------------------------------------------------------
 
     def _send(self, rows: np.ndarray) -> None:
@@ -132,12 +143,12 @@ class Operator(Server):
             return
         prediction = self.site.hear(message.payload, time.monotonic())
         if prediction is not None:
-            self.outlet.extra = (
-                "predicted",
-                self._words.predicted(
-                    prediction, self.site.confirmed, self.site.age_s, self.site.error_m, self.site.error_q
-                ),
+            site = self.site
+            payload = self._words.predicted(
+                prediction, site.confirmed, site.age_s, site.error_m, site.error_q
             )
+            self._dress(payload)
+            self.outlet.extra = ("predicted", payload)
 
     def statistics(self) -> dict[str, Any]:
         """The server's, with what is known of the link."""

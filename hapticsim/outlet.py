@@ -38,6 +38,7 @@ class Outlet:
 
     Public attributes: ``state`` (newest payload of topic ``state``, None before the first), ``on_rows``
     (called with every batch of rows before anything else, if set), ``watch`` (the same, after all else),
+    ``dress`` (called with the payload of topic ``state`` before it is told, which it may change, if set),
     ``extra`` (topic and payload to publish next, if set).
     """
 
@@ -57,6 +58,7 @@ class Outlet:
         self.state: dict[str, Any] | None = None
         self.on_rows: Callable[[np.ndarray], None] | None = None
         self.watch: Callable[[np.ndarray], None] | None = None
+        self.dress: Callable[[dict[str, Any]], None] | None = None
         self.extra: tuple[str, dict[str, Any]] | None = None
         self._scene, self._loop, self._describer, self._publisher = scene, loop, describer, publisher
         self._recorder, self._session, self._look_ahead = recorder, session, look_ahead
@@ -94,7 +96,10 @@ class Outlet:
             self._recorder.append(rows)
         self._newest = rows[-1].copy()
         target = self._session.target if self._session else None
-        self.state = self._describer.state(rows[-1], target)
+        state = self._describer.state(rows[-1], target)
+        if self.dress:
+            self.dress(state)
+        self.state = state
         self._publisher.offer("state", self.state)
         if self._look_ahead:
             self._look_ahead.measure(rows)

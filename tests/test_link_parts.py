@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hapticsim as hs
-from hapticsim.kernels.command import AT, COMMAND, NAMES
+from hapticsim.kernels.command import AT, COMMAND, NAMES, apply_command
 from hapticsim.kernels.pack import pack_state, place_of, state_size
 from hapticsim.model.scene import LinkSettings
 from hapticsim.realtime.exchange import adopt
 from hapticsim.teleop.command_log import CommandLog
+from hapticsim.teleop.easing import EASE_S, PoseEasing
 from hapticsim.teleop.handover import HAND, MECHANISM, without_hand
 from hapticsim.teleop.hearing import Hearing
 from hapticsim.teleop.messages import (
@@ -372,3 +373,49 @@ def test_sessions_are_taken_by_id_and_never_come_back():
 
 def test_names_of_a_command_are_columns_of_a_row():
     assert len(NAMES) == COMMAND == len(set(NAMES))
+
+
+def test_every_input_of_a_tick_travels_or_has_a_reason_not_to(wam: hs.Simulation):
+    """A field that a device fills and a command leaves out would be another one at the remote site."""
+    inp = wam.assembly.new_input()
+    for _, array in inp.items():
+        array[...] = -7
+    apply_command(np.arange(1.0, 1.0 + COMMAND), inp)
+    stays = {name for name, array in inp.items() if array.size and np.all(array == -7)}
+    assert stays <= {"torque", "force_W", "switch", "hint"}  # of the simulation alone, or of the remote site
+    assert all(np.all(array != -7) for name, array in inp.items() if name not in stays)
+
+
+# ------------------------------------------------------------------------------------------------- pictures
+
+
+def poses(rng: np.random.Generator, bodies: int) -> np.ndarray:
+    table = rng.normal(0.0, 0.1, (bodies, 7))
+    table[:, 3:] /= np.linalg.norm(table[:, 3:], axis=1, keepdims=True)
+    return table
+
+
+def apart(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """Largest distance [m] and angle [rad] between poses (n, 7)."""
+    cosine = np.abs(np.sum(a[:, 3:] * b[:, 3:], axis=1))
+    return float(np.abs(a[:, :3] - b[:, :3]).max()), float(2 * np.arccos(np.minimum(cosine, 1.0)).max())
+
+
+def test_a_picture_never_jumps_and_ends_where_the_mechanism_is():
+    rng = np.random.default_rng(2)
+    easing, now_s, true = PoseEasing(5), 0.0, poses(rng, 5)
+    shown = np.array(easing.shown(true.ravel().tolist(), now_s)).reshape(5, 7)
+    assert np.array_equal(shown, true)
+    far, turned = 0.0, 0.0
+    for n in range(1000):
+        now_s += 0.001
+        if n in (100, 150, 600):
+            other = poses(rng, 5)
+            easing.correct(true.ravel().tolist(), other.ravel().tolist(), now_s)
+            true = other
+        next_shown = np.array(easing.shown(true.ravel().tolist(), now_s)).reshape(5, 7)
+        distance, angle = apart(shown, next_shown)
+        far, turned = max(far, distance), max(turned, angle)
+        shown = next_shown
+    assert far < 2.0 * 1.0 * 0.001 / EASE_S and turned < 1.01 * np.pi * 0.001 / EASE_S + 1e-4
+    assert apart(shown, true) == (0.0, pytest.approx(0.0, abs=1e-7))

@@ -191,7 +191,7 @@ class VirtualLink:
         self.disarms = 0
         self.link = link
         self.operator = OperatorSite(
-            self.operator_loop.sim.assembly, link, self.operator_loop, self._disarm, self.said.append
+            self.operator_loop.sim.assembly, link, self.operator_loop, self._disarm, say=self.said.append
         )
         self.remote = RemoteSite(self.remote_loop.assembly, link, self.remote_loop, self.said.append)
         self.ages_s: list[float] = []

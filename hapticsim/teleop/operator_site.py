@@ -47,6 +47,7 @@ class OperatorSite:
     link : the scene's.
     loop : runs the prediction.
     disarm : called when the remote site has no force while there is some here.
+    corrected : called with the coordinates (nq,) before and after a correction, of the same tick.
     say : receives a sentence for the user.
 
     Public attributes: ``ready`` (the loop has the remote site's state and may start), ``synced`` (it agrees
@@ -65,11 +66,13 @@ class OperatorSite:
         link: LinkSettings,
         loop: Local,
         disarm: Callable[[], Any] = lambda: None,
+        corrected: Callable[[np.ndarray, np.ndarray], Any] = lambda before, after: None,
         say: Callable[[str], Any] = lambda line: None,
         progress: Callable[[str], Any] | None = None,
     ) -> None:
         rate_Hz, n = assembly.scene.rate_Hz, assembly.equations
         self._assembly, self._loop, self._disarm, self._say = assembly, loop, disarm, say
+        self._corrected = corrected
         self._tick_s = assembly.scene.tick_s
         kept = history_ticks(link, rate_Hz)
         self.log = CommandLog(kept, n.nq + n.nu + 3, rate_Hz)
@@ -187,11 +190,13 @@ class OperatorSite:
             until = int(self.predictor.state.tick[0])
             with self._lock:
                 before = self.log.motion(prediction.tick - 1, prediction.tick - 1)
-                if self.synced and before is not None:
-                    step = float(np.linalg.norm(motion[-1, -3:] - before[0, -3:]))
-                    self.worst_step_m = max(self.worst_step_m, step)
                 self.log.correct(heard.tick, motion)
                 self._unknown = (prediction.tick, until)
+            if self.synced and before is not None:
+                step = float(np.linalg.norm(motion[-1, -3:] - before[0, -3:]))
+                self.worst_step_m = max(self.worst_step_m, step)
+                nq = self._assembly.equations.nq
+                self._corrected(before[0, :nq], motion[-1, :nq])
             self.corrections += self.synced
             self.synced = True
         self.replay_s = time.perf_counter() - start
