@@ -97,7 +97,7 @@ def test_two_hosts_with_keys_are_equal_to_the_bit_and_a_stranger_is_not_heard(
         place, here, "operator", scene, "--keys", keys["here"], *ENDPOINTS, "--record", "here.mcap"
     )
     remote.hears("an operator is there: no force until it engages.", START_S)
-    device = start(place, here, "device", "scripted", "--options", json.dumps(PATIENT), "--wait", "60")
+    device = start(place, here, "device", "scripted", "--options", json.dumps(PATIENT), "--realtime")
     operator.hears("fingertip on table", START_S)
     eventually(lambda: "fingertip on table" in remote.said, START_S)
     assert operator.stop() == 0
