@@ -13,7 +13,7 @@ from devices.base import Driver
 from devices.bridge import Bridge
 from devices.drivers import driver_names, find_driver, listing
 from devices.limits import device_table
-from devices.pacing import ask_for_priority
+from devices.pacing import ask_for_priority, share_interpreter
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.wire.curve import Curve
 from hapticsim.wire.device_link import DeviceLink
@@ -61,6 +61,7 @@ def _run(given: argparse.Namespace) -> int:
         options["emulate"] = given.emulate
     if given.check:
         return _check(find_driver(given.name), options)
+    share_interpreter()
     stop = threading.Event()
     for number in END:
         signal.signal(number, lambda *_: stop.set())

@@ -89,3 +89,13 @@ def test_the_threads_of_a_bridge_have_one_priority():
     if "is not permitted" in done.stderr or "no SCHED_FIFO" in done.stderr:
         pytest.skip("SCHED_FIFO is not permitted here")
     assert done.stdout == "[(1, 70)]\n", done.stderr
+
+
+def test_a_busy_thread_of_a_driver_gives_the_interpreter_back_within_a_tenth_of_a_tick(tmp_path):
+    code = (
+        "import sys; from devices.__main__ import main\n"
+        f"main(['scripted', '--wait', '0.01', '--endpoint', 'ipc://{tmp_path}/nobody.sock'])\n"
+        "print(sys.getswitchinterval() <= 1.001e-4)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
