@@ -211,6 +211,76 @@ def test_one_more_peer_takes_the_place_of_the_one_that_was_silent_for_longest(tm
     bound.close()
 
 
+# ------------------------------------------------------------------------------------------------------ tcp
+
+WATCHED = """
+import sys, time, zmq
+from collections import Counter
+from hapticsim.wire.byte_watch import ByteWatch
+kind, refused = getattr(zmq, sys.argv[1]), Counter()
+router = zmq.Context.instance().socket(kind)
+router.setsockopt(zmq.MAXMSGSIZE, 4096)
+watch = ByteWatch(router, refused)
+port = router.bind_to_random_port("tcp://127.0.0.1")
+print(port, flush=True)
+until = time.monotonic() + float(sys.argv[2])
+while time.monotonic() < until:
+    if router.poll(10):
+        frames = router.recv_multipart(copy=False)
+        watch.finished(int(frames[-1].get(zmq.SRCFD)), sum(len(f) + 160 for f in frames[1:]))
+print(sum(refused.values()), flush=True)
+watch.stop()
+"""
+
+
+def watched(kind: str, seconds: float) -> tuple[subprocess.Popen, int]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WATCHED, kind, str(seconds)], stdout=subprocess.PIPE, text=True
+    )
+    return process, int(process.stdout.readline())
+
+
+@pytest.mark.parametrize(("kind", "peer"), [("ROUTER", "DEALER"), ("XPUB", "SUB")])
+def test_a_message_that_does_not_end_ends_its_connection_on_tcp_too(kind, peer):
+    """Without keys, which only ZeroMQ's own sockets could bring along: those do not send half a message."""
+    process, port = watched(kind, 4.0)
+    before, most, bytes_sent = resident_MiB(process.pid), 0.0, 0
+    attack = encode_frame(bytes(4000), MORE) * 20
+    until = time.monotonic() + 3.0
+    while time.monotonic() < until:
+        with socket.create_connection(("127.0.0.1", port)) as link:
+            link.settimeout(0.5)  # one that was ended may go silent first
+            try:
+                link.sendall(GREETING + ready(peer))
+                while time.monotonic() < until:
+                    bytes_sent += link.send(attack)
+                    most = max(most, resident_MiB(process.pid) - before)
+            except OSError:
+                pass
+    ended = int(process.stdout.readline())
+    process.wait(20.0)
+    process.stdout.close()
+    assert ended >= 2  # 4 MiB each time
+    assert most < 64.0, f"{most:.0f} MiB after {bytes_sent / 2**20:.0f} MiB"
+
+
+def test_complete_messages_end_no_connection_on_tcp_however_many():
+    process, port = watched("ROUTER", 4.0)
+    with zmq.Context() as context:
+        dealer = context.socket(zmq.DEALER)
+        dealer.connect(f"tcp://127.0.0.1:{port}")
+        rng, until, sent = random.Random(1), time.monotonic() + 2.5, 0
+        while time.monotonic() < until:
+            data = bytes(rng.choice([0, 10, 300, 4096]))
+            if dealer.poll(100, zmq.POLLOUT):
+                dealer.send(data)
+                sent += len(data)
+        dealer.close(linger=0)
+    assert process.stdout.readline() == "0\n" and sent > 8e6
+    process.wait(20.0)
+    process.stdout.close()
+
+
 # ------------------------------------------------------------------------------------------------- the bytes
 
 

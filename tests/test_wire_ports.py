@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,7 @@ import zmq
 from hapticsim.errors import WireError
 from hapticsim.wire.curve import Curve, create_keys, stop_authenticator
 from hapticsim.wire.endpoints import check_endpoint, default_endpoint, is_same_machine, private_folder
-from hapticsim.wire.ports import bind_publisher, bind_router, connect_dealer
+from hapticsim.wire.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
 
 HOLD = """
 import sys, time
@@ -315,10 +316,11 @@ def heard(bound, dealers, within_s=1.0):
     through, give_up = set(), time.monotonic() + within_s
     while time.monotonic() < give_up:
         for name, dealer in dealers.items():
-            if dealer.poll(0, zmq.POLLOUT):
+            with suppress(zmq.Again):
                 dealer.send(name.encode(), zmq.DONTWAIT)
-        while bound.socket.poll(5):
-            through.add(bound.socket.recv_multipart()[1].decode())
+        while bound.socket.poll(5) and time.monotonic() < give_up:
+            with suppress(zmq.Again):
+                through.add(bound.socket.recv_multipart()[1].decode())
     return through
 
 
@@ -359,6 +361,48 @@ def test_a_key_that_comes_is_admitted_without_a_restart(keys, context):
     time.sleep(0.3)
     again = connect_dealer(bound.endpoint, context=context, curve=Curve(keys["stranger"]))
     assert heard(bound, {"stranger": again}) == {"stranger"}
+    bound.close()
+
+
+def test_who_is_taken_off_the_list_is_not_heard_any_more(keys, context):
+    other = keys["server"] / "peers" / "device" / "other.key"
+    other.write_bytes((keys["stranger"] / "own.key").read_bytes())
+    bound = bind_router("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
+    dealers = {
+        name: connect_dealer(bound.endpoint, context=context, curve=Curve(keys[name]))
+        for name in ("friend", "stranger")
+    }
+    assert heard(bound, dealers) == {"friend", "stranger"}
+    other.unlink()
+    heard(bound, dealers, 0.5)
+    assert heard(bound, dealers) == {"friend"}
+    assert bound.refused["its key was taken off the list"] > 0
+    bound.close()
+
+
+def test_who_is_taken_off_the_list_gets_nothing_any_more_and_the_others_do(keys, context):
+    other = keys["server"] / "peers" / "observe" / "other.key"
+    other.write_bytes((keys["stranger"] / "own.key").read_bytes())
+    bound = bind_publisher("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
+    subscribers = {
+        name: connect_subscriber(bound.endpoint, (b"state\0",), context=context, curve=Curve(keys[name]))
+        for name in ("friend", "stranger")
+    }
+
+    def reached(within_s):
+        got, give_up = set(), time.monotonic() + within_s
+        while time.monotonic() < give_up:
+            with suppress(zmq.Again):
+                bound.socket.send(b"state\0hello")
+            for name, one in subscribers.items():
+                while one.poll(1):
+                    got.add((name, one.recv()))
+        return {name for name, _ in got}
+
+    assert reached(1.5) == {"friend", "stranger"}
+    other.unlink()
+    reached(2.0)
+    assert reached(1.5) == {"friend"}
     bound.close()
 
 

@@ -23,11 +23,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import zmq
 
 from hapticsim.errors import WireError
+from hapticsim.wire.byte_watch import ByteWatch
 from hapticsim.wire.claim import check_folder, claim_path
 from hapticsim.wire.endpoints import check_endpoint, host_of, ipc_path
+from hapticsim.wire.guarded import GuardedPublisher, GuardedRouter
 from hapticsim.wire.local_publisher import LocalPublisher
 from hapticsim.wire.local_router import LocalRouter
 from hapticsim.wire.messages import MAX_BYTES
+from hapticsim.wire.topics import LINK_TOPICS, TOPICS
 
 if TYPE_CHECKING:  # its authenticator costs the import of asyncio, which a device without keys need not pay
     from hapticsim.wire.curve import Curve
@@ -37,6 +40,8 @@ CONTROL_QUEUE = 64  # requests are answered one by one: here the oldest count, t
 PUBLISH_QUEUE = 256
 PUBLISHED_BYTES = 1 << 20
 _KERNEL_BUFFER_BYTES = 16384  # behind a stalled reader wait some 60 stale states instead of a thousand
+
+KNOWN_PREFIXES = frozenset({b"", *(topic.encode() + b"\0" for topic in (*TOPICS, *LINK_TOPICS))})
 
 _bound_here: set[str] = set()  # endpoints of this process
 
@@ -48,13 +53,13 @@ class BoundSocket(Generic[Bound]):
     """A bound socket, the endpoint it really has, and the claim on it.
 
     ``endpoint`` is what others connect to, with the port the system chose where ``tcp://...:*`` was asked
-    for.  ``refused`` counts who was disconnected, by reason (of a path; ZeroMQ does not say).
+    for.  ``refused`` counts who was disconnected, by reason.
     """
 
     def __init__(self, socket: Any, endpoint: str, claim: int | None) -> None:
         self.socket: Bound = socket
         self.endpoint, self._claim = endpoint, claim
-        self.refused: Counter[str] = Counter() if isinstance(socket, zmq.Socket) else socket.refused
+        self.refused: Counter[str] = socket.refused
 
     def close(self, linger_ms: int = 0) -> None:
         """Close the socket, giving waiting messages ``linger_ms`` to leave, and release the endpoint."""
@@ -74,7 +79,7 @@ def bind_router(
     context: zmq.Context | None = None,
     curve: Curve | None = None,
     queue: int = DEVICE_QUEUE,
-) -> BoundSocket[LocalRouter | zmq.Socket[bytes]]:
+) -> BoundSocket[LocalRouter | GuardedRouter]:
     """Bind the server's end of the device or control road.
 
     queue : messages kept per peer and direction.
@@ -86,10 +91,15 @@ def bind_router(
     path = ipc_path(endpoint)
     if path is not None:
         return _bind_path(endpoint, path, lambda at: LocalRouter(at, MAX_BYTES, queue, _KERNEL_BUFFER_BYTES))
-    socket = _open(zmq.ROUTER, context, queue, MAX_BYTES)
-    socket.setsockopt(zmq.ROUTER_MANDATORY, 1)  # sending to a peer that is gone fails instead of vanishing
-    _small_kernel_buffers(socket)
-    return _bind(socket, endpoint, curve, road)
+    keys = _keys_for(endpoint, curve)
+
+    def bind(at: str) -> tuple[zmq.Socket[bytes], ByteWatch]:
+        socket = _open(zmq.ROUTER, context, queue, MAX_BYTES)
+        socket.setsockopt(zmq.ROUTER_MANDATORY, 1)  # sending to one that is gone fails instead of vanishing
+        _small_kernel_buffers(socket)
+        return _bind(socket, at, keys, road)
+
+    return _bound(GuardedRouter(bind, endpoint, keys.allow_list(road)))
 
 
 def connect_dealer(
@@ -121,7 +131,7 @@ def bind_publisher(
     road: str = "observe",
     context: zmq.Context | None = None,
     curve: Curve | None = None,
-) -> BoundSocket[LocalPublisher | zmq.Socket[bytes]]:
+) -> BoundSocket[LocalPublisher | GuardedPublisher]:
     """Bind a PUB socket; it never blocks: a subscriber that does not keep up loses messages, no other does.
 
     Raises
@@ -131,7 +141,14 @@ def bind_publisher(
     path = ipc_path(endpoint)
     if path is not None:
         return _bind_path(endpoint, path, lambda at: LocalPublisher(at, PUBLISH_QUEUE))
-    return _bind(_open(zmq.PUB, context, PUBLISH_QUEUE, MAX_BYTES), endpoint, curve, road)
+    keys = _keys_for(endpoint, curve)
+
+    def bind(at: str) -> tuple[zmq.Socket[bytes], ByteWatch]:
+        socket = _open(zmq.XPUB, context, PUBLISH_QUEUE, MAX_BYTES)
+        socket.setsockopt(zmq.XPUB_MANUAL, 1)  # a subscription counts when we say so
+        return _bind(socket, at, keys, road)
+
+    return _bound(GuardedPublisher(bind, endpoint, keys.allow_list(road), KNOWN_PREFIXES))
 
 
 def connect_subscriber(
@@ -185,14 +202,25 @@ def _bind_path(endpoint: str, path: Path, listen: Callable[[str], Any]) -> Bound
     return BoundSocket(socket, endpoint, claim)
 
 
-def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None, road: str) -> BoundSocket[Any]:
+def _keys_for(endpoint: str, curve: Curve | None) -> Curve:
+    """Refuse a tcp endpoint that cannot be used; return the keys that it needs."""
+    check_endpoint(endpoint, has_keys=curve is not None)
+    assert curve is not None  # what has none is refused
+    return curve
+
+
+def _bind(
+    socket: zmq.Socket[bytes], endpoint: str, curve: Curve, road: str
+) -> tuple[zmq.Socket[bytes], ByteWatch]:
+    watch = None
     try:
-        check_endpoint(endpoint, has_keys=curve is not None)
-        if curve is not None:
-            curve.guard(socket, road)
+        curve.guard(socket, road)
         socket.setsockopt(zmq.IPV6, ":" in host_of(endpoint))
+        watch = ByteWatch(socket, Counter())
         socket.bind(endpoint)
     except (WireError, zmq.ZMQError) as error:
+        if watch is not None:
+            watch.stop()
         socket.close()
         if isinstance(error, WireError):
             raise
@@ -203,9 +231,12 @@ def _bind(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None, road: s
         else:
             why = f"cannot be bound ({error.strerror}): choose another endpoint."
         raise WireError(f"{endpoint}: {why}") from error
-    bound: BoundSocket[Any] = BoundSocket(socket, socket.getsockopt_string(zmq.LAST_ENDPOINT), None)
-    _bound_here.add(bound.endpoint)
-    return bound
+    return socket, watch
+
+
+def _bound(socket: Any) -> BoundSocket[Any]:
+    _bound_here.add(socket.endpoint)
+    return BoundSocket(socket, socket.endpoint, None)
 
 
 def _connect(socket: zmq.Socket[bytes], endpoint: str, curve: Curve | None) -> zmq.Socket[bytes]:

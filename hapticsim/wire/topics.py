@@ -14,6 +14,7 @@ import msgpack
 
 from hapticsim.wire.messages import PROTOCOL
 
+LINK_TOPICS = ("commands", "telemetry")  # between the sites of a teleoperation
 TOPICS = ("scene", "state", "events", "stats", "predicted", "pointer")
 _MAX_ITEMS = 1 << 16  # of an array or map: a published path may be long
 

@@ -1,0 +1,108 @@
+"""A watch over the connections of a tcp socket: who brings bytes that never become messages must go.
+
+ZeroMQ keeps the frames of a message until it is complete, however many there are.  The system counts what a
+connection brought (TCP_INFO); what its complete messages took is taken off that.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+import time
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+MOST_UNFINISHED_BYTES = 4 << 20  # of a connection; the system holds some, too
+LOOK_S = 0.01
+_BYTES_RECEIVED = 128  # place of tcpi_bytes_received in struct tcp_info (linux/tcp.h)
+
+
+class ByteWatch:
+    """Watches a socket from before it is bound, in a thread of its own.
+
+    Public attributes: ``refused``, how many connections had to go, by reason.
+    """
+
+    def __init__(self, watched: zmq.Socket[bytes], refused: Counter[str]) -> None:
+        self.refused = refused
+        self._watched, self._stopped = watched, False
+        self._finished: dict[int, int] = {}  # bytes of complete messages since the last look, by descriptor
+        self._monitor = watched.get_monitor_socket(
+            zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
+        )
+        self._thread = threading.Thread(target=self._run, name="hapticsim-bytes", daemon=True)
+        self._thread.start()
+
+    def finished(self, descriptor: int, size: int) -> None:
+        """Bytes of a connection were those of a complete message."""
+        self._finished[descriptor] = self._finished.get(descriptor, 0) + size
+
+    def stop(self) -> None:
+        """End the watch; call it before the socket is closed."""
+        self._stopped = True
+        self._thread.join(2.0)
+        self._watched.disable_monitor()
+
+    def _run(self) -> None:
+        connections: dict[int, _Connection] = {}
+        while not self._stopped:
+            with suppress(zmq.ZMQError):  # the context was ended under us: so are its connections
+                self._take_news(connections)
+            for descriptor, connection in list(connections.items()):
+                if not connection.is_bounded(self._finished.pop(descriptor, 0)):
+                    self.refused["it sent what does not become messages"] += 1
+                    connection.end()
+                    del connections[descriptor]
+            time.sleep(LOOK_S)
+        for connection in connections.values():
+            connection.release()
+        self._monitor.close(linger=0)
+
+    def _take_news(self, connections: dict[int, _Connection]) -> None:
+        while self._monitor.poll(0):
+            news: Any = recv_monitor_message(self._monitor)
+            descriptor = int(news["value"])
+            if descriptor in connections:  # it ended, or its number belongs to another now
+                connections.pop(descriptor).release()
+            if news["event"] == zmq.EVENT_ACCEPTED:
+                with suppress(OSError):  # it is gone already
+                    connections[descriptor] = _Connection(descriptor)
+
+
+class _Connection:
+    """What one connection brought, held by a descriptor of our own, so that it cannot be another's meanwhile.
+
+    Raises
+    ------
+    OSError : there is no such connection any more.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._link = socket.socket(fileno=os.dup(descriptor))
+        self._received = self._unfinished = 0
+
+    def is_bounded(self, finished: int) -> bool:
+        """Whether few of its bytes belong to no message yet; ``finished`` more of them do."""
+        try:
+            info = self._link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+            received = struct.unpack_from("=Q", info, _BYTES_RECEIVED)[0]
+        except (OSError, struct.error, AttributeError):  # a system that does not count
+            return True
+        self._unfinished = max(0, self._unfinished + received - self._received - finished)
+        self._received = received
+        return self._unfinished <= MOST_UNFINISHED_BYTES
+
+    def end(self) -> None:
+        """Disconnect it."""
+        with suppress(OSError):
+            self._link.shutdown(socket.SHUT_RDWR)
+        self.release()
+
+    def release(self) -> None:
+        self._link.close()
