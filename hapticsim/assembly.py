@@ -57,7 +57,9 @@ class Assembly:
         return allocate_state(scene.q0, scene.u0, self.plan, hold, offset, origin)
 
     def new_input(self) -> Input:
-        return allocate_input(self.equations.nu, len(self.scene.constraints), self.hints)
+        inp = allocate_input(self.equations.nu, len(self.scene.constraints), self.hints)
+        inp.gap[0] = self.scene.tick_s
+        return inp
 
     def new_output(self) -> Output:
         eq = self.equations
@@ -272,6 +274,9 @@ def _plan(
         force_scale=float(scene.mapping.force_scale),
         ramp_s=float(safety.ramp_s),
         timeout_s=_cut_off_s(scene),
+        stall_s=max(_cut_off_s(scene), 2.0 * scene.tick_s),
+        resume_within_s=float(safety.resume_within_s),
+        max_power_W=float(safety.max_power_W or 0.0),
         slew_N_per_s=float(safety.slew_limit_N_per_s),
         max_stretch_m=float(safety.max_stretch_m),
         reseat=int(scene.mapping.origin_W is None),

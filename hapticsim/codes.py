@@ -11,8 +11,19 @@ POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_RO
 ON_PLANE, ON_BOX = 0, 1
 
 
+class DeviceFlag(IntFlag):
+    """What a device says of itself with every sample (wire/messages.py, State.flags)."""
+
+    READY = 1  # calibrated, powered, may be driven
+    SATURATED = 2  # less force was applied than commanded
+    WATCHDOG = 4  # the bridge took the force away because the server was silent
+    STOPPED = 8  # emergency stop or dead-man switch released: the server must disarm
+    AT_LIMIT = 16  # at the edge of the workspace
+    REFUSED = 32  # a commanded force was not usable (not finite); zero was applied
+
+
 class Safety(IntEnum):
-    """State of the force output (haptics/safety.py)."""
+    """State of the force output (kernels/safety.py)."""
 
     DISARMED = 0  # no force; waits for an explicit arm request
     ARMING = 1  # force ramps from zero

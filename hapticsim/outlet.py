@@ -24,6 +24,7 @@ from hapticsim.wire.publisher import Publisher
 
 SCENE_EVERY_S, STATS_EVERY_S = 1.0, 0.25
 LOOK_EVERY_S = 1.0 / 30.0
+ORIGIN_MOVED_m = 1e-6  # more than rounding
 
 
 class Outlet:
@@ -69,6 +70,8 @@ class Outlet:
         self._tick_place = place_of(loop.state, "tick")
         self._next_scene = self._next_stats = self._next_look = 0.0
         self._failure_told = self._slow_told = False
+        self._origin_told_W = describer.coupler.origin_W
+        self._interrupted = False  # and not armed since
 
     def run(self, stop: threading.Event) -> None:
         """Publish and record until stopped, then once more for what is left."""
@@ -101,6 +104,8 @@ class Outlet:
             self.dress(state)
         self.state = state
         self._publisher.offer("state", self.state)
+        if np.linalg.norm(self._describer.coupler.origin_W - self._origin_told_W) > ORIGIN_MOVED_m:
+            self._next_scene = 0.0  # arming moved it: who steers by it must not wait
         if self._look_ahead:
             self._look_ahead.measure(rows)
             if time.monotonic() >= self._next_look:
@@ -146,6 +151,7 @@ class Outlet:
         now = time.monotonic()
         if now >= self._next_scene:
             self._next_scene = now + SCENE_EVERY_S
+            self._origin_told_W = self._describer.coupler.origin_W
             s = self._session
             limits = (s.force_limit_N, s.workspace_radius_m, s.torque_limit_Nm) if s else (0.0, 0.0)
             self._publisher.offer("scene", self._describer.scene(*limits))
@@ -171,8 +177,15 @@ class Outlet:
         return self._describer.predicted(prediction, packed, 0.0, look_ahead.error_m)
 
     def _tell_safety(self, safety: Safety) -> None:
-        if safety == Safety.FAULT:
+        if safety == Safety.INTERRUPTED:
+            self._interrupted = True  # counted, and shown in the live line: a word for each would hide others
+        elif safety == Safety.FAULT:
+            self._interrupted = False
             fault = self._loop.read_force()[2]
             self._say(f"force is off: {fault_words(fault)}; engage again when it is safe.")
+        elif safety == Safety.DISARMED:
+            self._interrupted = False
         elif safety == Safety.ARMED:
-            self._say("force is on.")
+            if not self._interrupted:
+                self._say("force is on.")
+            self._interrupted = False

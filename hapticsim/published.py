@@ -117,6 +117,8 @@ class Describer:
             "time_s": float(row[0]),
             "mode": int(row[PLACE["safety"]]),
             "fault": int(row[PLACE["fault"]]),
+            "interruptions": int(row[PLACE["interruptions"]]),
+            "longest_interruption_s": float(row[PLACE["longest_interruption_s"]]),
             "q": q.tolist(),
             "u": u.tolist(),
             "bodies": bodies,

@@ -17,11 +17,13 @@ class CouplerDescriber:
     """Reads the fixed columns of the rows of an assembly (kernels/row.py).
 
     origin_W : (3,) [m] world point of the device's centre at the start.
+
+    Public attributes: ``origin_W``, that of the newest row described: arming may move it.
     """
 
     def __init__(self, assembly: Assembly, origin_W: np.ndarray) -> None:
         scene = assembly.scene
-        self._scene, self._origin_W = scene, origin_W
+        self._scene, self.origin_W = scene, np.array(origin_W)
         self._R_WD = np.asarray(scene.mapping.rotation_WD, float)
         names = scene.model.body_names
         self._handle = names.index(scene.handle.body) if scene.handle else None
@@ -34,7 +36,7 @@ class CouplerDescriber:
         point = list(map(float, scene.handle.point_B)) if scene.handle else None
         return {
             "mapping": {
-                "origin": self._origin_W.tolist(),
+                "origin": self.origin_W.tolist(),
                 "rotation": self._R_WD.ravel().tolist(),
                 "motion_scale": scene.mapping.motion_scale,
                 "force_scale": scene.mapping.force_scale,
@@ -58,6 +60,9 @@ class CouplerDescriber:
         """
         if connected is None:
             connected = bool(row[PLACE["device_present"]] and row[PLACE["device_age_s"]] < _SEEN_S)
+        if self._handle is not None:
+            reach = self._scene.mapping.motion_scale * self._R_WD @ _take(row, "device_x_m", 3)
+            self.origin_W = _take(row, "anchor_x_m", 3) - reach
         device = _unit(_take(row, "device_qw", 4))
         return {
             "device": {

@@ -27,11 +27,20 @@ def live_line(stats: dict[str, Any], state: dict[str, Any] | None, turns: bool) 
     for c in state["contacts"]:
         pairs[f"{c['a']} on {c['b']}"] += c["force_N"]
     touching = ", ".join(f"{pair} {force:.2f} N" for pair, force in pairs.items()) or "no contact"
+    seldom = interrupted(stats)
     return (
         f"t {state['time_s']:7.2f} s  {Safety(state['mode']).name.lower():8s}  {hand}  {touching}  |  "
         f"late p99 {stats['lateness_us']['p99']:.0f} us, tick p99 {stats['execution_us']['p99']:.0f} us, "
-        f"missed {stats['missed']}"
+        f"missed {stats['missed']}{f', {seldom}' if seldom else ''}"
     )
+
+
+def interrupted(stats: dict[str, Any]) -> str:
+    """How often force was interrupted, and how long at most; empty where it never was."""
+    count, longest = stats.get("interruptions", 0), stats.get("longest_interruption_ms", 0.0)
+    if count == 0:
+        return ""
+    return f"force interrupted {count} time{'s' * (count > 1)}, {longest:.0f} ms at most"
 
 
 def report(stats: dict[str, Any], rate_Hz: float, coupler: str = "", recording: bool = False) -> str:
@@ -49,6 +58,8 @@ def report(stats: dict[str, Any], rate_Hz: float, coupler: str = "", recording: 
         f"round trip with the device p50 {trip['p50']:.0f}  p99 {trip['p99']:.0f} us; "
         f"messages {stats['received']}, refused {sum(stats['dropped'].values())}",
     ]
+    if interrupted(stats):
+        lines.append(interrupted(stats))
     if coupler:
         lines.append(coupler)
     if recording:

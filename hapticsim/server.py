@@ -39,6 +39,7 @@ from hapticsim.wire.curve import Curve
 from hapticsim.wire.device_port import DevicePort, Terms
 from hapticsim.wire.endpoints import control_beside, default_endpoint
 from hapticsim.wire.io_priority import raise_io_priority
+from hapticsim.wire.messages import FORCE_LIMIT_N, TORQUE_LIMIT_Nm
 from hapticsim.wire.publisher import Publisher
 
 IO_PRIORITY = 72  # SCHED_FIFO: above the wire thread, which waits for what these bring
@@ -46,7 +47,6 @@ IO_PRIORITY = 72  # SCHED_FIFO: above the wire thread, which waits for what thes
 # any busy program while the wire thread waits for the lock: with two of them on two processors 34 silences in
 # 12 s, round trip p99 11.5 ms; with this and IO_PRIORITY none, and 2.2 ms.
 PYTHON_PRIORITY = 20
-ANY_FORCE_N = 1000.0  # welcome limit when the scene sets none: the device's own clamp holds
 # How long a Python thread may keep the GIL from the wire thread, which needs it twice per state.  With two
 # busy ones the round trip takes 1.7 to 1.9 ms at p99, 2.1 if this is 0.2 ms and 3.1 if it is 0.5 ms.
 SWITCH_INTERVAL_S = 0.0001
@@ -312,6 +312,12 @@ class Server:
 
 def terms_of(scene: Scene) -> Terms:
     """What a device is welcomed with."""
-    safety = scene.safety
-    limit = ANY_FORCE_N if safety.force_limit_N is None else safety.force_limit_N
-    return Terms(device_rate_Hz(scene), safety.timeout_s, limit, safety.slew_limit_N_per_s)
+    safety, torque = scene.safety, scene.coupler.torque_limit
+    return Terms(
+        device_rate_Hz(scene),
+        safety.timeout_s,
+        FORCE_LIMIT_N if safety.force_limit_N is None else safety.force_limit_N,
+        safety.slew_limit_N_per_s,
+        torque_limit_Nm=0.0 if scene.coupler.rotation == "none" else torque or TORQUE_LIMIT_Nm,
+        resume_within_s=safety.resume_within_s,
+    )

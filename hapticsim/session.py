@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -11,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from hapticsim.button_switches import ButtonSwitches
-from hapticsim.codes import Fault, Safety
+from hapticsim.codes import DeviceFlag, Fault, Safety
 from hapticsim.haptics.coupler import Gains
 from hapticsim.haptics.delay import FASTEST_AWAITED_HZ, device_rate_Hz
 from hapticsim.haptics.joining import limits_of, scene_gains
 from hapticsim.model.scene import Scene
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.wire.device_port import DevicePort, News
+from hapticsim.wire.device_port import DevicePort, News, is_drivable
 from hapticsim.wire.messages import Hello
+from hapticsim.wire.peer_clock import PeerClock
 
 PRIORITY = 70  # below the loop, above everything else
 POLL_S = 0.002
@@ -28,6 +30,8 @@ POLL_S = 0.002
 # must be back for the next.  To a faster loop it answers at once.
 DUE_SHARE, WAIT_SHARE = 0.6, 0.85
 MOST_PRESSES = 64  # that wait for somebody to take them; more are old
+FORCEFUL = (Safety.ARMING, Safety.ARMED)
+ZERO = (0.0, 0.0, 0.0)
 
 
 class DeviceSession:
@@ -51,6 +55,10 @@ class DeviceSession:
         self._position = self._velocity = (0.0, 0.0, 0.0)
         self._quaternion, self._angular_velocity = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         self._stamp_ns, self._sender_s, self._present = 0, 0.0, False
+        self._flags = 0
+        self._clock = PeerClock()  # of the device
+        self._stopped_at_s = -math.inf  # stamp of the newest sample of a device that must not be driven
+        self._held = True  # no force leaves before the loop was seen without any
         period_s = 1.0 / device_rate_Hz(scene) if scene.rate_Hz <= FASTEST_AWAITED_HZ else 0.0
         self._due_s, self._longest_wait_s = DUE_SHARE * period_s, WAIT_SHARE * period_s
 
@@ -65,33 +73,34 @@ class DeviceSession:
         while not stop.is_set():
             news = self._port.poll(POLL_S)
             if self._take(news):
-                self._loop.write_device(
-                    self._position,
-                    self._velocity,
-                    self._stamp_ns,
-                    self._present,
-                    self._arms,
-                    self._disarms,
-                    self._sender_s,
-                    self._quaternion,
-                    self._angular_velocity,
-                )
+                self._tell()
             if news.state is not None:
                 self._loop.await_force(self._sender_s, self._due_s, self._longest_wait_s)
                 self._answer()
 
     def _take(self, news: News) -> bool:
         """Apply what came; True when the loop has to be told."""
+        if news.left:
+            self._disarms += 1
+            self._present = False
+            self._say(news.left)
         if news.joined is not None:
             self._meet(news.joined)
             self._buttons.forget()
             self._disarms += 1  # whatever was armed before, a new session starts without force
             self._stamp_ns, self._present = 0, True
+            self._clock, self._stopped_at_s, self._held = PeerClock(), -math.inf, True
         if news.state is not None:
             self._position, self._velocity = news.state.position_m, news.state.velocity_m_per_s
             self._quaternion = news.state.quaternion
             self._angular_velocity = news.state.angular_velocity_rad_per_s
-            self._stamp_ns, self._sender_s = time.monotonic_ns(), news.state.stamp_ns * 1e-9
+            self._stamp_ns = self._clock.sent_ns(news.state.stamp_ns, time.monotonic_ns())
+            self._sender_s = news.state.stamp_ns * 1e-9
+            self._flags = news.state.flags
+            if news.stopped:
+                self._stopped_at_s = self._sender_s
+            if self._stopped_at_s > -math.inf:  # however short the stop was, the loop will have seen it
+                self._flags |= DeviceFlag.STOPPED
             self.target = news.state.target_m
             self.presses.extend(self._buttons.pressed(news.state.buttons))
         asked = news.disarm or self._disarm_wanted.is_set()
@@ -100,19 +109,49 @@ class DeviceSession:
             self._disarms += 1
         if news.arm:
             self._arms += 1
-        if news.left:
-            self._disarms += 1
-            self._present = False
-            self._say(news.left)
+            if not is_drivable(self._flags):
+                self._say(
+                    "no force: the device reports an emergency stop, or does not report that it is ready "
+                    "(flag 1 of its states); engage again when it does."
+                )
         return bool(news.joined or news.state or asked or news.arm or news.left)
 
+    def _tell(self) -> None:
+        """Give the loop what is known of the device."""
+        self._loop.write_device(
+            self._position,
+            self._velocity,
+            self._stamp_ns,
+            self._present,
+            self._arms,
+            self._disarms,
+            self._sender_s,
+            self._quaternion,
+            self._angular_velocity,
+            self._flags | (DeviceFlag.WATCHDOG if self._held else 0),
+        )
+
     def _answer(self) -> None:
-        """Send the newest force, or none when the loop itself stands still."""
-        force, mode, fault, _, at_s, _ = self._loop.read_force()
-        if time.monotonic() - at_s > max(self._scene.safety.timeout_s, 2.0 * self._scene.tick_s):
-            self._port.send_force((0.0, 0.0, 0.0), int(Safety.FAULT), int(Fault.STOPPED))
-        else:
+        """Send the newest force, or none while the loop stands still and until it has noticed.
+
+        The loop decides what a stall means, by its own gap; here its force is only withheld, and its flag
+        WATCHDOG says so, until the loop itself gives none.
+        """
+        force, mode, fault, _, at_s, answered_s = self._loop.read_force()
+        silent_s = time.monotonic() - at_s
+        if answered_s >= self._stopped_at_s:
+            self._stopped_at_s = -math.inf
+        gives = mode in FORCEFUL or bool(np.any(force))
+        self._held = silent_s > self._loop.assembly.plan.stall_s or (self._held and gives)
+        if not self._held:
             self._port.send_force(force.tolist(), int(mode), int(fault), self._loop.torque.tolist())
+            return
+        if mode in FORCEFUL:
+            mode, fault = Safety.INTERRUPTED, Fault.STALLED
+            if silent_s > self._scene.safety.resume_within_s:
+                mode = Safety.FAULT
+                self._disarms += 1  # as the loop will find; a word that was given is kept
+        self._port.send_force(ZERO, int(mode), int(fault))
 
     def _meet(self, hello: Hello) -> None:
         """A device joined: choose the coupler's gains for it, with the delay of the wire."""

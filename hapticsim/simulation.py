@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hapticsim.assembly import Assembly, apply_gains
-from hapticsim.codes import Event, Fault, Hold, Safety
+from hapticsim.codes import DeviceFlag, Event, Fault, Hold, Safety
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import DeviceLimits, Gains
 from hapticsim.haptics.joining import scene_gains
@@ -139,10 +139,12 @@ class Simulation:
         age: float = 0.0,
         quaternion: np.ndarray = UPRIGHT,
         angular_velocity: np.ndarray = STILL,
+        flags: int = DeviceFlag.READY,
     ) -> None:
         """Sample of the device for the next ticks: (3,) [m], (3,) [m/s], device axes, and its age [s].
 
         quaternion (4,) w, x, y, z of its handle, unit; angular_velocity (3,) [rad/s], device axes.
+        flags : bits of ``codes.DeviceFlag``.
         """
         turn = _finite(quaternion, (4,), "quaternion")
         if not abs(float(np.linalg.norm(turn)) - 1.0) < 1e-3:
@@ -153,6 +155,7 @@ class Simulation:
         self._input.device[3:6] = _finite(velocity, (3,), "velocity")
         self._input.device[6] = age
         self._input.device[7] = 1.0
+        self._input.flags[0] = flags
 
     def remove_device(self) -> None:
         """No device any more; an armed run goes to the fault state at the next tick."""
@@ -299,6 +302,8 @@ class Simulation:
         self._input.turn[:] = row[i : i + 7]
         self._input.turn_coupler[:] = row[i + 7 : i + 10]
         self._input.link[0] = row[PLACE["link_late_s"]]
+        i = PLACE["device_flags"]
+        self._input.flags[0], self._input.gap[:] = row[i], row[i + 1 : i + 3]
         if self._input.switch.size:
             i = self.assembly.first_switch
             self._input.switch[:] = row[i : i + self._input.switch.size]

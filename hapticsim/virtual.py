@@ -83,6 +83,7 @@ def simulate(
                 np.array(sample.velocity_m_per_s),
                 quaternion=np.array(sample.quaternion_wxyz),
                 angular_velocity=np.array(sample.angular_velocity_rad_per_s),
+                flags=sample.flags,
             )
             sim.step()
             safety = Safety(sim.read_row(rows[k]))

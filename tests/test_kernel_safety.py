@@ -9,24 +9,34 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.assembly import assemble
-from hapticsim.codes import Fault, Safety
-from hapticsim.kernels import safety
+from hapticsim.codes import DeviceFlag, Fault, Safety
+from hapticsim.kernels import hand, safety
 from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, compiled
 from tests.models import Y, Z, turn
 from tests.places import WAM
 
 update_safety = compiled(safety.update_safety, PLAN, STATE, INPUT, FLOAT, FLOAT, FLOAT)
-command_hand = compiled(safety.command_hand, PLAN, STATE, INPUT, FLOAT, FLOAT, FLOAT)
+command_hand = compiled(hand.command_hand, PLAN, STATE, INPUT, FLOAT, FLOAT, FLOAT)
+bound_power = compiled(hand.bound_power, PLAN, STATE, INPUT)
 
 ORIGIN = np.array([0.5, 0.1, 0.4])
 RAMP_TICKS, SLEW = 8, 100.0  # 1/8 is a binary fraction, so the ramp ends in exactly that many ticks
-DISARMED, ARMING, ARMED, FAULT = Safety
+DISARMED, ARMING, ARMED, FAULT, INTERRUPTED = Safety
 
 
 class Machine:
-    """Plan, state and input of a run; the handle sits at the device's centre."""
+    """Plan, state and input of a run; the handle sits at the device's centre.
 
-    def __init__(self, fixed_mapping: bool = True, ramp_ticks: int = RAMP_TICKS) -> None:
+    resume_within_s is 0 where not said: every silence is a fault.
+    """
+
+    def __init__(
+        self,
+        fixed_mapping: bool = True,
+        ramp_ticks: int = RAMP_TICKS,
+        resume_within_s: float = 0.0,
+        max_power_W: float | None = None,
+    ) -> None:
         scene = hs.load(WAM)
         scene = dataclasses.replace(
             scene,
@@ -37,7 +47,12 @@ class Machine:
                 force_scale=0.5,
             ),
             safety=dataclasses.replace(
-                scene.safety, ramp_s=ramp_ticks * 1e-3, slew_limit_N_per_s=SLEW, max_stretch_m=0.05
+                scene.safety,
+                ramp_s=ramp_ticks * 1e-3,
+                slew_limit_N_per_s=SLEW,
+                max_stretch_m=0.05,
+                resume_within_s=resume_within_s,
+                max_power_W=max_power_W,
             ),
         )
         assembly = assemble(scene)
@@ -49,6 +64,7 @@ class Machine:
     def fresh(self) -> None:
         self.input.device[:] = 0.0
         self.input.device[7] = 1.0
+        self.input.flags[0] = DeviceFlag.READY
 
     def request(self, arm: int = 0, disarm: int = 0) -> None:
         self.input.requests[0] += arm
@@ -218,6 +234,232 @@ def test_a_device_that_is_nowhere_does_not_move_the_mapping():
     machine.request(arm=1)
     machine.tick()
     assert np.array_equal(machine.state.origin_W, ORIGIN)
+
+
+STOPPED = DeviceFlag.READY | DeviceFlag.STOPPED
+
+
+@pytest.mark.parametrize("flags", [0, DeviceFlag.SATURATED, STOPPED, DeviceFlag.STOPPED])
+def test_a_stopped_device_or_one_that_is_not_ready_has_no_force_and_gets_none(flags):
+    machine = Machine(resume_within_s=0.1).armed()
+    machine.hand(1.0, 0.0, 0.0)
+    machine.input.flags[0] = flags
+    assert machine.tick() is FAULT and machine.fault is Fault.STOPPED and machine.gain == 0.0
+    assert not np.any(machine.state.hand_force_D)
+    machine.request(arm=1)
+    assert machine.tick() is FAULT and machine.fault is Fault.STOPPED
+    machine.fresh()
+    for _ in range(5):
+        assert machine.tick() is FAULT, "released is not engaged"
+    machine.request(arm=1)
+    assert machine.tick() is ARMING and machine.fault is Fault.NONE
+
+
+def test_a_device_that_was_never_ready_is_refused_with_the_reason():
+    machine = Machine()
+    machine.input.flags[0] = 0
+    machine.request(arm=1)
+    assert machine.tick() is FAULT and machine.fault is Fault.STOPPED
+
+
+def test_a_lower_count_of_requests_asks_for_nothing():
+    machine = Machine()
+    machine.request(arm=3, disarm=3)
+    machine.tick()
+    for counts in ((0, 0), (3, 3), (2, 1), (3, 3)):
+        machine.input.requests[:] = counts
+        assert machine.tick() is DISARMED, counts
+    machine.input.requests[0] = 4
+    assert machine.tick() is ARMING
+    machine.input.requests[1] = 0
+    machine.tick()
+    machine.input.requests[1] = 3
+    assert machine.tick() is ARMING, "a count that was seen does not disarm again"
+
+
+def silent_for(machine: Machine, ticks: int, flags: int = DeviceFlag.READY) -> Safety:
+    """The device is not heard for so many ticks of 1 ms after its sample was 9 ms old."""
+    for n in range(ticks):
+        machine.input.device[6] = 0.0095 + 0.001 * n
+        machine.state.seen[3] = 0.0085 + 0.001 * n  # what 8 ticks before it would have left
+        machine.input.flags[0] = flags
+        machine.tick()
+    return machine.now
+
+
+def test_a_short_silence_is_ridden_through_and_counted():
+    machine = Machine(resume_within_s=0.1).armed()
+    machine.hand(1.0, 0.0, 0.0)
+    assert silent_for(machine, 15) is INTERRUPTED and machine.fault is Fault.DEVICE_SILENT
+    assert machine.gain == 0.0 and not np.any(machine.hand(5.0, 0.0, 0.0))
+    machine.fresh()
+    for _ in range(4):
+        assert machine.tick() is INTERRUPTED and machine.gain == 0.0, "both ends have to know first"
+    gains = []
+    while machine.tick() is not ARMED:
+        assert machine.now is ARMING
+        gains.append(machine.gain)
+    assert np.allclose(gains, np.arange(1, RAMP_TICKS) / RAMP_TICKS), "from zero, along the ramp"
+    count, longest = machine.state.interruption[2:]
+    assert count == 1 and longest == pytest.approx(0.0245, abs=1e-6)
+    assert machine.fault is Fault.NONE
+
+
+def test_a_long_ramp_is_shorter_after_an_interruption():
+    machine = Machine(resume_within_s=0.1, ramp_ticks=500)
+    machine.request(arm=1)
+    assert [machine.tick() for _ in range(500)][-1] is ARMED
+    silent_for(machine, 15)
+    machine.fresh()
+    for _ in range(4):
+        machine.tick()
+    assert sum(machine.tick() is ARMING for _ in range(300)) == pytest.approx(200, abs=1)
+
+
+def test_a_silence_longer_than_agreed_is_a_fault_that_stays():
+    machine = Machine(resume_within_s=0.02).armed()
+    assert silent_for(machine, 11) is INTERRUPTED
+    assert silent_for(machine, 13) is FAULT and machine.fault is Fault.DEVICE_SILENT
+    machine.fresh()
+    assert [machine.tick() for _ in range(50)][-1] is FAULT
+    assert machine.state.interruption[2] == 0
+
+
+@pytest.mark.parametrize(
+    ("what", "mode", "fault"),
+    [
+        ("disarm", DISARMED, Fault.NONE),
+        ("stop", FAULT, Fault.DEVICE_SILENT | Fault.STOPPED),
+        ("jump", FAULT, Fault.DEVICE_SILENT | Fault.JUMP),
+        ("stretch", FAULT, Fault.DEVICE_SILENT | Fault.STRETCH),
+        ("speed", FAULT, Fault.DEVICE_SILENT | Fault.DEVICE_SPEED),
+        ("suspended", FAULT, Fault.DEVICE_SILENT | Fault.SUSPENDED),
+        ("gone", FAULT, Fault.DEVICE_SILENT),
+    ],
+)
+def test_whatever_happens_during_an_interruption_ends_it(what, mode, fault):
+    machine, handle = Machine(resume_within_s=0.1).armed(), ORIGIN
+    silent_for(machine, 10)
+    machine.fresh()
+    match what:
+        case "disarm":
+            machine.request(disarm=1)
+        case "stop":
+            machine.input.flags[0] = STOPPED
+        case "jump":
+            machine.input.device[0] = 0.2
+        case "stretch":
+            handle = ORIGIN + 0.051 * Y
+        case "speed":
+            machine.input.device[3] = 5.1
+        case "suspended":
+            machine.input.gap[1] = 3600.0
+        case "gone":
+            machine.input.device[7] = 0.0
+    for _ in range(20):
+        machine.tick(handle)
+        machine.input.gap[1] = 0.0
+    assert machine.now is mode and machine.fault == fault and machine.gain == 0.0
+    machine.fresh()
+    assert [machine.tick() for _ in range(20)][-1] is mode, "nothing but an arm request brings force back"
+
+
+def test_arming_during_an_interruption_is_no_way_around_it():
+    machine = Machine(resume_within_s=0.1).armed()
+    silent_for(machine, 5)
+    machine.request(arm=1)
+    assert machine.tick() is INTERRUPTED
+
+
+def test_a_bridge_that_heard_nothing_is_a_silence_until_it_says_otherwise():
+    machine = Machine(resume_within_s=0.1).armed()
+    machine.input.flags[0] = DeviceFlag.READY | DeviceFlag.WATCHDOG
+    for _ in range(99):
+        assert machine.tick() is INTERRUPTED
+    for _ in range(3):
+        machine.tick()
+    assert machine.now is FAULT and machine.fault is Fault.DEVICE_SILENT
+    machine.request(arm=1)
+    assert machine.tick() is FAULT, "it would let nothing through"
+
+
+@pytest.mark.parametrize(("resume_within_s", "mode"), [(0.0, FAULT), (0.02, FAULT), (0.1, INTERRUPTED)])
+def test_a_stall_of_the_loop_is_found_by_the_loop_and_stays_found(resume_within_s, mode):
+    machine = Machine(resume_within_s=resume_within_s).armed()
+    machine.hand(1.0, 0.0, 0.0)
+    machine.input.gap[0] = 0.025
+    assert machine.tick() is mode and machine.fault is Fault.STALLED and machine.gain == 0.0
+    assert not np.any(machine.state.hand_force_D)
+    machine.input.gap[0] = 0.001
+    later = [machine.tick() for _ in range(50)]
+    assert later[-1] is (FAULT if mode is FAULT else ARMED)
+
+
+def test_a_position_that_jumps_is_a_fault_though_the_velocity_is_zero():
+    machine = Machine().armed()
+    machine.input.device[0] = 0.02
+    assert machine.tick() is ARMED, "as far as a late stamp explains"
+    machine = Machine().armed()
+    machine.input.device[0] = 0.03
+    assert machine.tick() is FAULT and machine.fault is Fault.JUMP
+
+
+def test_a_position_that_runs_away_in_small_steps_is_a_fault_too():
+    machine, ticks = Machine().armed(), 0
+    while machine.now is ARMED:
+        machine.input.device[0] += 0.0075  # 7.5 m/s, velocity zero
+        machine.tick()
+        ticks += 1
+    assert machine.fault is Fault.JUMP and ticks == 9  # 2.5 mm a tick out of 20 mm
+
+
+def test_a_hand_that_moves_as_fast_as_allowed_never_jumps():
+    machine = Machine().armed()
+    for _ in range(1000):
+        machine.input.device[0] += 0.00499
+        machine.input.device[3] = 4.99
+        assert machine.tick() is ARMED
+
+
+def test_an_old_sample_that_comes_late_gave_time_to_move():
+    machine = Machine().armed()
+    for n in range(8):  # the same sample, older and older
+        machine.input.device[6] = 0.001 * (n + 1)
+        assert machine.tick() is ARMED
+    machine.fresh()
+    machine.input.device[0] = 0.058
+    assert machine.tick() is ARMED
+
+
+def test_a_computer_that_was_suspended_has_no_force():
+    machine = Machine(resume_within_s=1.0).armed()
+    machine.input.gap[1] = 0.2
+    assert machine.tick() is FAULT and machine.fault is Fault.SUSPENDED
+    machine.input.gap[1] = 0.0
+    assert machine.tick() is FAULT
+
+
+@pytest.mark.parametrize(("said", "most"), [(None, 0.5 * 2.0 * 5.0), (0.4, 0.4)])
+def test_more_power_into_the_hand_than_allowed_takes_the_force_away(said, most):
+    for speed, mode in ((0.99 * most / 2.0, ARMED), (1.01 * most / 2.0, FAULT)):
+        machine = Machine(max_power_W=said)
+        machine.plan.rotation_WD[...] = np.eye(3)
+        machine.armed()
+        for _ in range(100):
+            machine.hand(-30.0, 0.0, 0.0)  # 2 N along x, the clamp
+        machine.input.device[3] = speed
+        bound_power(machine.plan, machine.state, machine.input)
+        assert machine.now is mode, speed
+    assert machine.fault is Fault.OVERLOAD and not np.any(machine.state.hand_force_D)
+
+
+def test_a_hand_that_pushes_against_the_force_is_no_overload():
+    machine = Machine(max_power_W=0.1).armed()
+    for _ in range(100):
+        machine.hand(-30.0, 0.0, 0.0)
+    machine.input.device[3:6] = -4.0 * machine.state.hand_force_D / 2.0
+    bound_power(machine.plan, machine.state, machine.input)
+    assert machine.now is ARMED
 
 
 def test_the_hand_feels_the_opposite_force_in_device_axes_scaled():

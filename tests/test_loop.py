@@ -122,7 +122,7 @@ def test_a_device_that_was_never_heard_gives_no_force_and_a_reason(loop):
     assert np.all(force == 0.0) and safety == Safety.DISARMED and fault == Fault.DEVICE_SILENT
 
 
-def test_silence_after_arming_is_a_fault_in_the_tick_that_finds_the_sample_too_old(loop):
+def test_silence_after_arming_interrupts_in_the_tick_that_finds_the_sample_too_old_and_ends_in_a_fault(loop):
     loop.start()
     loop.write_gains(np.array([1000.0, 2.0, 12.0]))
     for n in range(1000):  # half a second of ramp, and more
@@ -131,10 +131,13 @@ def test_silence_after_arming_is_a_fault_in_the_tick_that_finds_the_sample_too_o
         if loop.read_force()[1] == Safety.ARMED:
             break
     assert loop.read_force()[1] == Safety.ARMED
-    time.sleep(0.1)
+    time.sleep(0.2)
     rows = loop.drain()
     safety, age = rows[:, PLACE["safety"]], rows[:, PLACE["device_age_s"]]
-    first = int(np.flatnonzero(safety == Safety.FAULT)[0])
+    off = np.isin(safety, (Safety.INTERRUPTED, Safety.FAULT))
+    first, fault = int(np.flatnonzero(off)[0]), int(np.flatnonzero(safety == Safety.FAULT)[0])
+    assert np.all(safety[first:fault] == Safety.INTERRUPTED) and np.all(safety[fault:] == Safety.FAULT)
+    assert np.all(age[first:fault] <= 0.1) and age[fault] > 0.1
     assert np.all(age[safety == Safety.ARMED] <= 0.009) and age[first] > 0.009  # a tick early
     hand = rows[:, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
     assert np.all(hand[first:] == 0.0)

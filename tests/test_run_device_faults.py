@@ -19,7 +19,7 @@ from hapticsim.recording.reader import Recording, read_recording
 from tests.processes import PATIENT, PUSH, START_S, Place, Program, eventually, is_alive
 from tests.test_run_visit import hand_force, publish_endpoint
 
-TIMEOUT_S, TICK_S = 0.010, 0.001
+TIMEOUT_S, TICK_S, RESUME_S = 0.010, 0.001, 0.1
 LOST = "force is off: the device fell silent; engage again when it is safe."
 
 
@@ -42,13 +42,20 @@ def pushing(place: Place, script: dict[str, object] = PATIENT) -> tuple[Program,
 
 
 def check_silence(recording: Recording) -> int:
-    """Zero force within the time-out of the newest sample, with the fault; returns the row of the fault."""
+    """Zero force within the time-out of the newest sample, with its reason, and a fault 0.1 s after it.
+
+    Returns the row from which there was no force.
+    """
     age, safety, force = recording.column("device_age_s"), recording.column("safety"), hand_force(recording)
     (faults,) = np.nonzero(safety == Safety.FAULT)
-    first = int(faults[0])
+    fault = first = int(faults[0])
+    while safety[first - 1] == Safety.INTERRUPTED:
+        first -= 1
     assert force[first - 1] > 10.0 and safety[first - 1] == Safety.ARMED
     assert TIMEOUT_S - TICK_S < age[first] <= TIMEOUT_S + late(recording, first)
     assert int(recording.column("fault")[first]) & Fault.DEVICE_SILENT
+    gone = age[fault] - age[first]  # the silence counts from the sample, the fault is found by a tick
+    assert RESUME_S - TIMEOUT_S < gone <= RESUME_S + TICK_S + late(recording, fault)
     silent = age > TIMEOUT_S
     assert np.all(force[silent] == 0.0)
     assert np.all(force[first:] == 0.0) or np.any(safety[first:] == Safety.ARMING)

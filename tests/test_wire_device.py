@@ -12,12 +12,12 @@ import msgpack
 import pytest
 import zmq
 
-from hapticsim.codes import Safety
+from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.errors import WireError
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import DevicePort, News, Terms
-from hapticsim.wire.messages import Arm, Hello, Reject, State, Welcome
+from hapticsim.wire.device_port import MAX_STRANGERS, DevicePort, News, Terms
+from hapticsim.wire.messages import Arm, Bye, Hello, Reject, State, Welcome
 
 TERMS = Terms(rate_Hz=1000.0, timeout_s=0.01, force_limit_N=8.0, slew_limit_N_per_s=2000.0)
 HELLO = Hello("bench", "scripted", "omega_3", 12.0, 5000.0, 30.0, 0.075, 0.2, 1e-5, 1000.0, 3, 3, True)
@@ -239,7 +239,7 @@ def test_a_repeated_welcome_leaves_the_session_as_it_is(link, port):
     give_up = time.monotonic() + 1.0
     while link.newest_force() is None and time.monotonic() < give_up:
         time.sleep(0.001)
-    port._send(port._peer, port._welcome(), port.session)
+    port._send(port._peer, port._welcome(port.device), port.session)
     port.send_force((0.0, 0.0, 4.0), 2)
     while link.newest_force().force_N[2] < 4.0 and time.monotonic() < give_up:
         assert link.force_age_s() < math.inf  # a new session would have forgotten it
@@ -274,6 +274,96 @@ def test_a_device_that_went_silent_is_replaced_by_the_next(link, port, raw):
     link.send_state(ZERO, ZERO)
     gather(port, 0.05)
     assert port.dropped["stranger"] == 1
+
+
+def test_a_device_whose_connection_was_closed_comes_back_at_once_under_another_identity(port):
+    first = RawDevice(port.endpoint)
+    session = first.join(port)
+    first.send(STATE, session=session)
+    gather(port, until=lambda news: news.state)
+    first.socket.close()
+    wait_for(lambda: port.poll(0.002) is not None and not port.send_force(ZERO, 0))
+    second = RawDevice(port.endpoint)
+    try:
+        assert second.join(port) == port.session != session
+        assert port.silence_s() < port.replace_after_s, "not because it had been silent"
+    finally:
+        second.socket.close()
+
+
+def test_bye_and_hello_in_one_poll_leave_a_device_that_can_arm(link, port):
+    join(link, port)
+    before = port.session
+    link.bye()
+    link._last_hello_s = -math.inf
+    link.try_connect()
+    time.sleep(0.1)  # both lie in the queue
+    news = port.poll(0.1)
+    assert news.left.startswith("the device left") and news.joined is not None
+    assert port.device is not None and port.session not in (0, before)
+
+
+def test_hello_and_bye_in_one_poll_leave_no_device(port, raw):
+    raw.send(HELLO, stamp_ns=1)
+    session = raw.receive(port, Welcome).session
+    raw.send(HELLO, stamp_ns=2)
+    raw.send(Bye("it had enough."), session=session)
+    time.sleep(0.1)
+    news = port.poll(0.1)
+    assert news.joined is None and news.left == "the device left: it had enough." and port.device is None
+
+
+def test_a_stop_that_lasted_for_one_state_of_a_poll_is_told(port, raw):
+    session = raw.join(port)
+    for flags in (DeviceFlag.READY, DeviceFlag.READY | DeviceFlag.STOPPED, DeviceFlag.READY):
+        raw.send(replace(STATE, flags=int(flags)), session=session)
+    time.sleep(0.1)
+    news = port.poll(0.1)
+    assert news.state is not None and news.state.flags == DeviceFlag.READY and news.stopped
+    raw.send(replace(STATE, flags=int(DeviceFlag.READY)), session=session)
+    assert not gather(port, until=lambda news: news.state).stopped
+
+
+@pytest.mark.parametrize(
+    ("scene", "device", "force_N", "torque_Nm"),
+    [
+        ((1000.0, 100.0), (12.0, 0.2), 12.0, 0.2),
+        ((8.0, 0.1), (12.0, 0.2), 8.0, 0.1),
+        ((8.0, 0.0), (0.0, 0.2), 0.0, 0.0),
+    ],
+)
+def test_a_welcome_promises_the_smaller_of_the_scenes_limits_and_the_devices(
+    tmp_path, scene, device, force_N, torque_Nm
+):
+    terms = replace(TERMS, force_limit_N=scene[0], torque_limit_Nm=scene[1], resume_within_s=0.1)
+    hello = replace(HELLO, max_force_N=device[0], max_torque_Nm=device[1])
+    with DevicePort(f"ipc://{tmp_path}/other.sock", terms) as port, DeviceLink(port.endpoint, hello) as link:
+        welcome = join(link, port)
+    said = welcome.force_limit_N, welcome.torque_limit_Nm, welcome.resume_within_s
+    assert said == (force_N, torque_Nm, 0.1)
+
+
+def test_a_flood_of_strangers_is_dropped_unread_while_a_device_is_heard(link, port):
+    join(link, port)
+    strangers = [RawDevice(port.endpoint) for _ in range(10)]
+    try:
+        for _ in range(8):
+            for stranger in strangers:
+                stranger.send(HELLO)
+            link.send_state(ZERO, ZERO)
+        time.sleep(0.1)
+        seen, give_up = 0, time.monotonic() + 2.0
+        while port.dropped["stranger"] < 60 and time.monotonic() < give_up:
+            link.send_state(ZERO, ZERO)
+            before = port.unsent + port._number
+            seen += port.poll(0.002).state is not None
+            assert port.unsent + port._number - before <= 2 * MAX_STRANGERS, (
+                "each hello that is read is answered"
+            )
+        assert port.dropped["stranger"] >= 60 and seen > 0
+    finally:
+        for stranger in strangers:
+            stranger.socket.close()
 
 
 def test_another_protocol_version_is_rejected_in_a_sentence(port, raw):

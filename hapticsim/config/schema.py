@@ -224,7 +224,16 @@ class SafetyEntry(Section):
         default=0.05, description="arming is refused while device and handle are farther apart"
     )
     max_device_speed_m_per_s: Positive = Field(
-        default=5.0, description="a faster device takes the force away"
+        default=5.0, description="a device that moves or jumps faster takes the force away"
+    )
+    max_power_W: Positive | None = Field(
+        default=None,
+        description="more power into the hand takes the force away; left out: half of the largest force at "
+        "max_device_speed_m_per_s",
+    )
+    resume_within_s: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        default=0.1,
+        description="force ramps up again by itself after a silence that ends within this; 0: never",
     )
 
 

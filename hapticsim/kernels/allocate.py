@@ -39,6 +39,8 @@ def allocate_state(
         combine=np.eye(nr),
         volume=np.zeros(1),
         safety=np.zeros(4, np.int64),
+        seen=np.zeros(5),
+        interruption=np.zeros(4),
         gain=np.zeros(1),
         hand_force_D=np.zeros(3),
         origin_W=np.array(origin_W, dtype=float),
@@ -66,6 +68,8 @@ def allocate_input(nu: int, nc: int = 0, nh: int = 0) -> Input:
     device[6] = np.inf
     return Input(
         device=device,
+        flags=np.zeros(1, np.int64),
+        gap=np.zeros(2),
         requests=np.zeros(2, np.int64),
         coupler=np.zeros(3),
         torque=np.zeros(nu),

@@ -97,7 +97,10 @@ class Plan(Block):
     motion_scale: Float
     force_scale: Float
     ramp_s: Float
-    timeout_s: Float
+    timeout_s: Float  # age from which a sample of the device gives no force
+    stall_s: Float  # time since the tick before from which the loop itself stood still
+    resume_within_s: Float  # longest silence that is an interruption; 0: none is
+    max_power_W: Float  # into the hand; 0: derived from the force limit (safety.py)
     slew_N_per_s: Float
     max_stretch_m: Float
     reseat: Int  # 1: a longer stretch at arming moves the mapping instead of being refused
@@ -119,7 +122,11 @@ class State(Block):
     order: IntVector  # (nu,) int, the first rank speeds are dependent, the rest independent
     combine: Matrix  # (nr, nr) columns: combinations of rows that span them (identity at full rank)
     volume: Vector  # (1,) |det A_D| when the speeds were chosen, columns scaled
-    safety: IntVector  # (4,) int: codes.Safety, codes.Fault, arm requests seen, disarm requests seen
+    safety: IntVector  # (4,) int: codes.Safety, codes.Fault, most arm and most disarm requests seen
+    seen: Vector  # (5,) last sample that counted: position [m] D, its age [s], and how much further than its
+    # speed allows the next may be [m]
+    interruption: Vector  # (4,) silence of the one ridden through now, or ramped up after [s], else 0; time
+    # heard again [s]; interruptions that ended by themselves, the longest silence of these [s]
     gain: Vector  # (1,) coupling from 0 to 1
     hand_force_D: Vector  # (3,) [N] last force on the hand, for the slew limit
     origin_W: Vector  # (3,) [m] world point of the device's centre
@@ -137,6 +144,8 @@ class Input(Block):
     """Sampled once per tick, before it starts."""
 
     device: Vector  # (8,) position [m] D, velocity [m/s] D, age of the sample [s], 1 when a device is there
+    flags: IntVector  # (1,) int, codes.DeviceFlag bits of the sample
+    gap: Vector  # (2,) [s] since the tick before; and how long the computer was suspended since
     requests: IntVector  # (2,) int: arm, disarm: counts that only grow
     coupler: Vector  # (3,) stiffness [N/m], damping [N s/m], force limit on the hand [N]
     torque: Vector  # (nu,) [N m] or [N] generalized force from outside

@@ -14,7 +14,7 @@ from hapticsim.kernels.row import FIXED, PLACE
 STRETCHES = (
     ("device_x_m", "force_limit_N"),  # position, velocity, age, present, requests, coupler
     ("device_qw", "torque_limit_Nm"),  # orientation, angular velocity, coupler of the rotation
-    ("link_late_s", "link_late_s"),
+    ("link_late_s", "suspended_s"),  # also flags, gap
 )
 COLUMNS = np.concatenate([np.arange(PLACE[first], PLACE[last] + 1) for first, last in STRETCHES])
 COMMAND = COLUMNS.size
@@ -23,7 +23,7 @@ AT = {name: i for i, name in enumerate(NAMES)}  # where a column stands in a com
 
 DEVICE, REQUESTS, COUPLER = AT["device_x_m"], AT["arm_requests"], AT["coupler_stiffness_N_per_m"]
 TURN, TURN_COUPLER = AT["device_qw"], AT["coupler_stiffness_Nm_per_rad"]
-LINK_LATE = AT["link_late_s"]
+LINK_LATE, FLAGS, GAP = AT["link_late_s"], AT["device_flags"], AT["tick_gap_s"]
 
 
 def command_of(row: np.ndarray) -> np.ndarray:
@@ -54,3 +54,5 @@ def apply_command(command, inp):
     for j in range(7):
         inp.turn[j] = command[TURN + j]
     inp.link[0] = command[LINK_LATE]
+    inp.flags[0] = int(command[FLAGS])
+    inp.gap[0], inp.gap[1] = command[GAP], command[GAP + 1]

@@ -26,6 +26,8 @@ FIXED = (
     "coupler_torque_x_Nm", "coupler_torque_y_Nm", "coupler_torque_z_Nm",
     "turn_offset_qw", "turn_offset_qx", "turn_offset_qy", "turn_offset_qz",
     "link_late_s",
+    "device_flags", "tick_gap_s", "suspended_s",
+    "interruptions", "longest_interruption_s",
 )  # fmt: skip
 WIDTH = len(FIXED)
 PLACE = {name: i for i, name in enumerate(FIXED)}
@@ -95,6 +97,9 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     for j in range(4):
         row[48 + j] = state.turn_offset[j]
     row[52] = inp.link[0]
+    row[53] = inp.flags[0]
+    row[54], row[55] = inp.gap[0], inp.gap[1]
+    row[56], row[57] = state.interruption[2], state.interruption[3]
     nq, nu, nk = out.q.size, out.u.size, out.gap.size
     for j in range(nq):
         row[WIDTH + j] = out.q[j]

@@ -1,36 +1,38 @@
-"""State machine of the force output: disarmed, arming, armed, fault.
+"""State machine of the force output: disarmed, arming, armed, interrupted, fault.
 
 No force without an explicit arm request, and after a fault none until the next one.  The gain rises linearly
-over the ramp whatever the stiffness.  A fault takes the force away at once; everything else is slew-limited.
+over the ramp whatever the stiffness.  A fault or an interruption takes the force away at once.
+
+An interruption is a short silence: of the device, of the bridge (which says by WATCHDOG that it heard
+nothing), or of this loop.  It ends by itself when the peer was heard again within ``resume_within_s``, has
+been heard for SETTLE_S, and stands where its speed allows; the gain then rises from zero.  Whatever else goes
+wrong meanwhile is a fault.
 """
 
 from __future__ import annotations
 
 import math
 
-from hapticsim.codes import Fault, Safety
-from hapticsim.kernels.coupling import (
-    ABOUT_Z,
-    NONE,
-    anchor,
-    conjugate,
-    coupler_torque,
-    product,
-    quaternion,
-    to_world,
-    turn_error,
-    turn_stretch,
-)
+from hapticsim.codes import DeviceFlag, Fault, Safety
+from hapticsim.kernels.coupling import NONE, anchor
 from hapticsim.kernels.jit import kernel
 
-MAX_TWIST = 2.8  # [rad] of the coupler; at pi the short way round changes its side, and the torque with it
 MAX_TURN_RATE = 50.0  # [rad/s] of the device; no wrist turns so fast
+# How far a sample may run ahead of its stamp: a bridge that is stopped between reading its device and
+# sending, for less than a silence, stamps the sample late.  At 2 m/s and 9 ms it takes 3.6 ms.
+SLACK_S = 0.004
+SETTLE_S = 0.005  # heard again for so long, both ends know of the interruption: a round trip takes 2 ms
+RESUME_RAMP_S = 0.2  # at most, after an interruption: about what a person needs to react; a choice
+SUSPENDED_S = 0.05  # the clocks of a computer that was not suspended differ by less
 
-DISARMED, ARMING, ARMED, FAULT = (
-    int(s) for s in (Safety.DISARMED, Safety.ARMING, Safety.ARMED, Safety.FAULT)
+DISARMED, ARMING, ARMED, FAULT, INTERRUPTED = (
+    int(s) for s in (Safety.DISARMED, Safety.ARMING, Safety.ARMED, Safety.FAULT, Safety.INTERRUPTED)
 )
-DEVICE_SILENT, DEVICE_SPEED = int(Fault.DEVICE_SILENT), int(Fault.DEVICE_SPEED)
-STRETCH, TWIST, LINK = int(Fault.STRETCH), int(Fault.TWIST), int(Fault.LINK)
+DEVICE_SILENT, DEVICE_SPEED, JUMP = int(Fault.DEVICE_SILENT), int(Fault.DEVICE_SPEED), int(Fault.JUMP)
+STALLED, SUSPENDED, STRETCH = int(Fault.STALLED), int(Fault.SUSPENDED), int(Fault.STRETCH)
+LINK = int(Fault.LINK)
+NOT_DRIVABLE = int(Fault.STOPPED)
+READY, WATCHDOG, STOPPED = int(DeviceFlag.READY), int(DeviceFlag.WATCHDOG), int(DeviceFlag.STOPPED)
 
 
 @kernel
@@ -38,10 +40,46 @@ def take_force_away(state, fault):
     """Enter the fault state with no coupling and no force on the hand."""
     state.safety[0] = FAULT
     state.safety[1] |= fault
+    drop_force(state)
+
+
+@kernel
+def drop_force(state):
+    """No coupling and no force on the hand, at once."""
     state.gain[0] = 0.0
+    state.interruption[0] = state.interruption[1] = 0.0
     for i in range(3):
         state.hand_force_D[i] = 0.0
         state.hand_torque_D[i] = 0.0
+
+
+@kernel
+def is_on(state):
+    """Whether the coupler pulls."""
+    return state.safety[0] == ARMING or state.safety[0] == ARMED
+
+
+@kernel
+def silence(plan, inp):
+    """Why the device and the loop did not hear each other, as a fault; 0 where they did."""
+    d = inp.device
+    if inp.gap[0] > plan.stall_s:
+        return STALLED
+    if d[7] != 0.0 and d[6] <= plan.timeout_s and inp.flags[0] & WATCHDOG == 0:
+        return 0
+    return DEVICE_SILENT
+
+
+@kernel
+def refusal(plan, inp):
+    """Why there must be no force whatever is heard: suspended, the remote site silent, the device stopped."""
+    d, flags = inp.device, inp.flags[0]
+    fault = SUSPENDED if inp.gap[1] > SUSPENDED_S else 0
+    if not inp.link[0] <= 0.0:
+        fault |= LINK
+    if d[7] != 0.0 and d[6] <= plan.timeout_s and (flags & READY == 0 or flags & STOPPED != 0):
+        fault |= NOT_DRIVABLE
+    return fault
 
 
 @kernel
@@ -52,135 +90,139 @@ def turns_too_fast(plan, inp):
 
 
 @kernel
+def room(plan, state, inp):
+    """How much further the device could have moved since the last sample that counted [m]."""
+    d, seen = inp.device, state.seen
+    moved = math.sqrt((d[0] - seen[0]) ** 2 + (d[1] - seen[1]) ** 2 + (d[2] - seen[2]) ** 2)
+    return seen[4] + plan.max_device_speed * max(seen[3] - d[6], 0.0) - moved
+
+
+@kernel
+def implausible(plan, state, inp):
+    """What is wrong with a sample that was heard, as a fault, else 0.  NaN is left to the tick."""
+    d = inp.device
+    speed = math.sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5])
+    if speed > plan.max_device_speed or turns_too_fast(plan, inp):
+        return DEVICE_SPEED
+    return JUMP if room(plan, state, inp) < 0.0 else 0
+
+
+@kernel
+def remember(plan, state, inp, follows):
+    """Count with this sample from now on; follows: it is judged by the one before, not the first of force."""
+    seen, most = state.seen, SLACK_S * plan.max_device_speed
+    seen[4] = min(room(plan, state, inp), most) if follows else most
+    for i in range(3):
+        seen[i] = inp.device[i]
+    seen[3] = inp.device[6]
+
+
+@kernel
+def stretch_of(plan, state, inp, hx, hy, hz):
+    """Distance from the device's point to the handle [m]."""
+    px, py, pz, _, _, _ = anchor(plan, state, inp)
+    return math.sqrt((px - hx) ** 2 + (py - hy) ** 2 + (pz - hz) ** 2)
+
+
+@kernel
+def interrupt(plan, state, why):
+    """A silence while force is on: an interruption while it is short, then a fault."""
+    if not state.seen[3] <= plan.resume_within_s:
+        take_force_away(state, why)
+        return
+    state.safety[1] = why if state.safety[0] != INTERRUPTED else state.safety[1] | why
+    state.safety[0] = INTERRUPTED
+    drop_force(state)
+    state.interruption[0] = state.seen[3]
+
+
+@kernel
+def resume(plan, state, inp, hx, hy, hz):
+    """The peer is heard again while interrupted: ramp up once it has been for SETTLE_S."""
+    lasted = state.interruption
+    if lasted[1] == 0.0:
+        lasted[0] = max(state.seen[3] - inp.device[6], 0.0)
+        if not lasted[0] <= plan.resume_within_s:
+            take_force_away(state, state.safety[1])
+            return
+    lasted[1] += inp.gap[0]
+    if lasted[1] < SETTLE_S:
+        return
+    if not stretch_of(plan, state, inp, hx, hy, hz) <= plan.max_stretch_m:
+        take_force_away(state, STRETCH)
+        return
+    state.safety[0], state.safety[1] = ARMING, 0
+    lasted[1] = 0.0
+    lasted[2] += 1.0
+    lasted[3] = max(lasted[3], lasted[0])
+
+
+@kernel
+def grant(plan, state, inp, hx, hy, hz):
+    """An arm request that nothing refuses: start the ramp, or say why not."""
+    stretch = stretch_of(plan, state, inp, hx, hy, hz)
+    if stretch > plan.max_stretch_m and plan.reseat == 1:
+        px, py, pz, _, _, _ = anchor(plan, state, inp)
+        state.origin_W[0] += hx - px
+        state.origin_W[1] += hy - py
+        state.origin_W[2] += hz - pz
+        stretch = 0.0
+    if not stretch <= plan.max_stretch_m:
+        state.safety[1] = STRETCH
+        return
+    state.safety[0], state.safety[1] = ARMING, 0
+    state.gain[0] = state.interruption[0] = 0.0
+
+
+@kernel
+def asks_for_handle(state, inp):
+    """Whether update_safety will look where the handle is."""
+    return inp.requests[0] > state.safety[2] or state.safety[0] == INTERRUPTED
+
+
+@kernel
 def update_safety(plan, state, inp, hx, hy, hz):
     """Advance the state machine by one tick; (hx, hy, hz) is the handle in the world [m].
 
-    Requests are counts that only grow: a smaller one is of somebody else, and asks for nothing.
+    Requests are counts that only rise: a lower one asks for nothing.
     """
-    d, safety = inp.device, state.safety
+    safety = state.safety
+    was_on = is_on(state)
     arm, disarm = inp.requests[0] > safety[2], inp.requests[1] > safety[3]
-    safety[2], safety[3] = max(inp.requests[0], safety[2]), max(inp.requests[1], safety[3])
-    fresh = d[7] != 0.0 and d[6] <= plan.timeout_s
-    if disarm:
-        if safety[0] != FAULT:
-            safety[0] = DISARMED
-        state.gain[0] = 0.0
-    if safety[0] == ARMING or safety[0] == ARMED:
-        if not fresh:
-            take_force_away(state, DEVICE_SILENT)
-        elif not inp.link[0] <= 0.0:
-            take_force_away(state, LINK)
-        elif math.sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5]) > plan.max_device_speed:
-            take_force_away(state, DEVICE_SPEED)
-        elif turns_too_fast(plan, inp):
-            take_force_away(state, DEVICE_SPEED)
+    safety[2], safety[3] = max(safety[2], inp.requests[0]), max(safety[3], inp.requests[1])
+    state.seen[3] += inp.gap[0]
+    silent, refused = silence(plan, inp), refusal(plan, inp)
+    if disarm and safety[0] != FAULT:
+        safety[1] = 0 if safety[0] == INTERRUPTED else safety[1]
+        safety[0] = DISARMED
+        state.gain[0] = state.interruption[0] = state.interruption[1] = 0.0
+    on = is_on(state) or safety[0] == INTERRUPTED
+    if refused & NOT_DRIVABLE != 0 or (on and refused != 0):
+        take_force_away(state, refused)
+    elif on and inp.device[7] == 0.0:
+        take_force_away(state, DEVICE_SILENT)
+    elif on and silent != 0:
+        interrupt(plan, state, silent)
+    elif on:
+        wrong = implausible(plan, state, inp)
+        if wrong != 0:
+            take_force_away(state, wrong)
+        elif safety[0] == INTERRUPTED:
+            resume(plan, state, inp, hx, hy, hz)
     elif arm and not disarm:  # both at once: no force
-        px, py, pz, _, _, _ = anchor(plan, state, inp)
-        stretch = math.sqrt((px - hx) ** 2 + (py - hy) ** 2 + (pz - hz) ** 2)
-        heard = inp.link[0] <= 0.0
-        if fresh and heard and stretch > plan.max_stretch_m and plan.reseat == 1:
-            state.origin_W[0] += hx - px
-            state.origin_W[1] += hy - py
-            state.origin_W[2] += hz - pz
-            stretch = 0.0
-        if not fresh:
-            safety[1] = DEVICE_SILENT
-        elif not heard:
-            safety[1] = LINK
-        elif stretch > plan.max_stretch_m:
-            safety[1] = STRETCH
+        wrong = refused | silent
+        if wrong != 0:
+            safety[1] = wrong
         else:
-            safety[0] = ARMING
-            safety[1] = 0
-            state.gain[0] = 0.0
+            grant(plan, state, inp, hx, hy, hz)
+    if silent == 0 and safety[0] != INTERRUPTED:
+        remember(plan, state, inp, was_on and is_on(state))
     if safety[0] == ARMING:
-        state.gain[0] += plan.tick_s / plan.ramp_s if plan.ramp_s > 0.0 else 1.0
+        ramp_s = plan.ramp_s
+        if state.interruption[0] > 0.0:
+            ramp_s = min(ramp_s, RESUME_RAMP_S)
+        state.gain[0] += plan.tick_s / ramp_s if ramp_s > 0.0 else 1.0
         if state.gain[0] >= 1.0:
             state.gain[0] = 1.0
+            state.interruption[0] = 0.0
             safety[0] = ARMED
-
-
-@kernel
-def command_hand(plan, state, inp, fx, fy, fz):
-    """Force on the hand (device axes) opposite to the coupler force f, clamped and slew-limited."""
-    if state.safety[0] == FAULT:
-        for i in range(3):
-            state.hand_force_D[i] = 0.0
-        return
-    R, s, limit = plan.rotation_WD, -plan.force_scale, inp.coupler[2]
-    wx = s * (R[0, 0] * fx + R[1, 0] * fy + R[2, 0] * fz)
-    wy = s * (R[0, 1] * fx + R[1, 1] * fy + R[2, 1] * fz)
-    wz = s * (R[0, 2] * fx + R[1, 2] * fy + R[2, 2] * fz)
-    size = math.sqrt(wx * wx + wy * wy + wz * wz)
-    if size > limit:
-        wx, wy, wz = wx * limit / size, wy * limit / size, wz * limit / size
-    last, most = state.hand_force_D, plan.slew_N_per_s * plan.tick_s
-    dx, dy, dz = wx - last[0], wy - last[1], wz - last[2]
-    size = math.sqrt(dx * dx + dy * dy + dz * dz)
-    share = most / size if size > most else 1.0
-    last[0] += share * dx
-    last[1] += share * dy
-    last[2] += share * dz
-
-
-@kernel
-def seat_turn(plan, state, inp, ws, before):
-    """At the tick that arms, hold the handle's body as it stands to the device: no torque to start with.
-
-    before is the state (codes.Safety) at the start of the tick; frames in ws are of its start.
-    """
-    now = state.safety[0]
-    if plan.turning == NONE or before == ARMING or before == ARMED or not (now == ARMING or now == ARMED):
-        return
-    d, q = inp.turn, plan.quaternion_WD
-    held = product((q[0], q[1], q[2], q[3]), (d[0], d[1], d[2], d[3]))
-    there = product(conjugate(held), quaternion(ws.X[plan.handle_frame]))
-    size = math.sqrt(there[0] ** 2 + there[1] ** 2 + there[2] ** 2 + there[3] ** 2)
-    if not size > 0.5:  # the device measures no orientation
-        return
-    o = state.turn_offset
-    o[0], o[1], o[2], o[3] = there[0] / size, there[1] / size, there[2] / size, there[3] / size
-
-
-@kernel
-def sample_turn(plan, state, inp, out, ws):
-    """Torque of the coupler at the start of the tick: what is published, and the command for the hand.
-
-    A coupler twisted further than MAX_TWIST takes all force away.
-    """
-    if plan.turning == NONE:
-        return
-    if state.gain[0] > 0.0:
-        w, x, y, z = turn_error(plan, state, inp, ws, 0.0)
-        ex, ey, ez = turn_stretch(plan, w, x, y, z)
-        if math.sqrt(ex * ex + ey * ey + ez * ez) > MAX_TWIST:
-            take_force_away(state, TWIST)
-    x, y, z = coupler_torque(plan, state, inp, ws, 0.0)
-    m = out.coupler_torque_W
-    m[0], m[1], m[2] = to_world(plan, x, y, z)
-    if plan.turning == ABOUT_Z:
-        command_turn(plan, state, inp, 0.0, 0.0, z)
-    else:
-        command_turn(plan, state, inp, x, y, z)
-    for i in range(3):
-        out.hand_torque_D[i] = state.hand_torque_D[i]
-
-
-@kernel
-def command_turn(plan, state, inp, x, y, z):
-    """Torque on the hand opposite to the coupler torque (device axes), clamped and slew-limited."""
-    last = state.hand_torque_D
-    if state.safety[0] == FAULT:
-        last[0] = last[1] = last[2] = 0.0
-        return
-    s, limit, most = -plan.torque_scale, inp.turn_coupler[2], plan.slew_Nm_per_s * plan.tick_s
-    x, y, z = s * x, s * y, s * z
-    size = math.sqrt(x * x + y * y + z * z)
-    if size > limit:
-        x, y, z = x * limit / size, y * limit / size, z * limit / size
-    dx, dy, dz = x - last[0], y - last[1], z - last[2]
-    size = math.sqrt(dx * dx + dy * dy + dz * dz)
-    share = most / size if size > most else 1.0
-    last[0] += share * dx
-    last[1] += share * dy
-    last[2] += share * dz

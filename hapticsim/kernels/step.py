@@ -16,20 +16,14 @@ from hapticsim.kernels.embedding import scaled_volume
 from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
 from hapticsim.kernels.guards import read_guards, row_forces
+from hapticsim.kernels.hand import bound_power, command_hand, sample_turn, seat_turn
 from hapticsim.kernels.imposing import let_go_adrift
 from hapticsim.kernels.inside import sort_inside
 from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
 from hapticsim.kernels.rows import HELD, list_rows
-from hapticsim.kernels.safety import (
-    FAULT,
-    command_hand,
-    sample_turn,
-    seat_turn,
-    take_force_away,
-    update_safety,
-)
+from hapticsim.kernels.safety import FAULT, asks_for_handle, take_force_away, update_safety
 from hapticsim.kernels.selection import KEEP_CHOICE
 from hapticsim.kernels.switching import engage_by_touch, slip_or_break, switch_as_asked
 from hapticsim.kernels.torque import sample_torques
@@ -84,6 +78,7 @@ def sample_coupler(plan, state, inp, out, ws):
     out.handle_W[0], out.handle_W[1], out.handle_W[2] = hx, hy, hz
     out.coupler_W[0], out.coupler_W[1], out.coupler_W[2] = fx, fy, fz
     command_hand(plan, state, inp, fx, fy, fz)
+    bound_power(plan, state, inp)
     copy(state.hand_force_D, out.hand_force_D)
 
 
@@ -159,7 +154,7 @@ def step(plan, state, inp, out, ws):
     keep(state, ws)
     mode = state.safety[0]
     hx = hy = hz = 0.0
-    if plan.handle_frame >= 0 and inp.requests[0] > state.safety[2]:
+    if plan.handle_frame >= 0 and asks_for_handle(state, inp):
         kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     update_safety(plan, state, inp, hx, hy, hz)

@@ -93,6 +93,8 @@ class SafetySettings:
     slew_limit_N_per_s: float = 2000.0
     max_stretch_m: float = 0.05  # arming is refused when the coupler would start longer than this
     max_device_speed_m_per_s: float = 5.0
+    max_power_W: float | None = None  # into the hand; None: half of the largest force at the largest speed
+    resume_within_s: float = 0.1  # a silence that ends within this is an interruption; 0: none is
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,16 @@ from hapticsim.kernels.pack import read_packed
 from hapticsim.kernels.row import MASK_BITS
 from hapticsim.realtime.atomics import load_acquire
 from hapticsim.realtime.clock import now_ns, request_priority, sleep_until
-from hapticsim.realtime.exchange import DEVICE, FORECAST, FORESEEN, TURN, TURN_GAINS, Exchange, take_hints
+from hapticsim.realtime.exchange import (
+    DEVICE,
+    FLAGS,
+    FORECAST,
+    FORESEEN,
+    TURN,
+    TURN_GAINS,
+    Exchange,
+    take_hints,
+)
 from hapticsim.realtime.slots import read_slot, write_slot
 
 PRIORITY = 10  # below every thread that a force waits for
@@ -121,6 +130,7 @@ def _sample_newest(inp, io, own):
         inp.device[j] = own.sample[j]
     inp.device[6] = 0.0
     inp.device[7] = own.sample[7]
+    inp.flags[0] = int(own.sample[FLAGS])
     inp.requests[0], inp.requests[1] = int(own.sample[8]), int(own.sample[9])
     for j in range(3):
         inp.coupler[j] = own.sample[10 + j]

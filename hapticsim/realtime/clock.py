@@ -12,7 +12,7 @@ import threading
 
 from numba import njit, types
 
-CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1
+CLOCK_MONOTONIC, CLOCK_BOOTTIME, TIMER_ABSTIME = 1, 7, 1  # of Linux; the second goes on in suspension
 SECOND = 1_000_000_000  # [ns]
 DEVICE_PERIOD_NS = 1_000_000  # bridges tick once in it, or more often
 LATE_NS = 4_000  # by which the loop wakes earlier after it woke too late
@@ -28,6 +28,27 @@ _nanosleep = types.ExternalFunction(
 def now_ns(timespec):
     """Monotonic time [ns]; timespec (2,) int64 is scratch."""
     _gettime(CLOCK_MONOTONIC, timespec.ctypes)
+    return timespec[0] * SECOND + timespec[1]
+
+
+@njit(nogil=True)
+def suspended_ns(seen, boot_ns, monotonic_ns):
+    """How long the computer was suspended since the call before [ns].
+
+    seen (1,) is the largest difference of the two clocks so far; the monotonic one has to be read last, so
+    that a thread that is stopped between the two makes the difference smaller, never larger.
+    """
+    asleep = boot_ns - monotonic_ns
+    grown = max(asleep - seen[0], 0)
+    seen[0] = max(asleep, seen[0])
+    return grown
+
+
+@njit(nogil=True)
+def boot_ns(timespec):
+    """Time since the start of the computer [ns], suspension included; timespec (2,) int64 is scratch."""
+    if _gettime(CLOCK_BOOTTIME, timespec.ctypes) != 0:  # a system without this clock: never suspended
+        return 0
     return timespec[0] * SECOND + timespec[1]
 
 

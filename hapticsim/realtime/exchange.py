@@ -25,10 +25,10 @@ SCHEDULE_ROWS = 8192  # ticks ahead for which a command may wait
 
 # Device slot: position 3, velocity 3, stamp [s], present, arm requests, disarm requests, coupler stiffness,
 # damping and force limit, stamp of the sender, orientation 4, angular velocity 3, stiffness, damping and
-# torque limit of its coupler.
-DEVICE = 24
+# torque limit of its coupler, flags.
+DEVICE = 25
 SENDER = 13
-TURN, TURN_GAINS = 14, 21  # where they begin
+TURN, TURN_GAINS, FLAGS = 14, 21, 24  # where they begin
 FORCE = 11  # slot: force 3, safety, fault, tick, stamp [s], stamp of the sample it answers, torque 3
 ANSWERED = 7
 
@@ -64,6 +64,7 @@ class Exchange(Block):
     largest: IntVector  # (4,) int: largest lateness and execution [ns], missed ticks, ticks taken (loop)
     timespec: IntVector  # (2,) int, scratch
     rest: IntVector  # (2,) int, scratch
+    asleep: IntVector  # (1,) int [ns]: how long the computer has been suspended since its start (loop)
     sample: Vector  # (DEVICE,) scratch
     state_count: IntVector  # (1,) int, state slot: the packed state after the newest tick (loop)
     state_slot: Vector  # (state_size,)
@@ -118,19 +119,24 @@ def has_command(state, io):
 
 
 @njit(nogil=True)
-def sample_input(state, inp, io, now):
-    """Newest device sample, its age by the monotonic clock; or the command scheduled for this tick."""
+def sample_input(state, inp, io, now, gap_ns, suspended_ns):
+    """Newest device sample, its age by the monotonic clock; or the command scheduled for this tick.
+
+    gap_ns since the tick before, suspended_ns of the computer since then; a command brings its own.
+    """
     for c in range(inp.switch.size):
         inp.switch[c] = load_acquire(io.switch, c)
     if io.scheduled == 1:
         apply_command(io.schedule[state.tick[0] % io.schedule_tick.size], inp)
         return
     d = inp.device
+    inp.gap[0], inp.gap[1] = 1e-9 * gap_ns, 1e-9 * suspended_ns
     read_slot(io.device_count, io.device_slot, io.scratch, io.sample)
     for j in range(6):
         d[j] = io.sample[j]
     d[6] = max(1e-9 * now - io.sample[6], 0.0)
     d[7] = io.sample[7]
+    inp.flags[0] = int(io.sample[FLAGS])
     inp.requests[0] = int(io.sample[8])
     inp.requests[1] = int(io.sample[9])
     for j in range(3):
@@ -277,6 +283,7 @@ def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: Stat
         largest=np.zeros(4, np.int64),
         timespec=np.zeros(2, np.int64),
         rest=np.zeros(2, np.int64),
+        asleep=np.zeros(1, np.int64),
         sample=np.zeros(DEVICE),
         state_count=np.zeros(1, np.int64),
         state_slot=np.zeros(state_size(state)),

@@ -20,7 +20,7 @@ import numpy as np
 from numba import int64, njit, types
 
 from hapticsim.assembly import Assembly
-from hapticsim.codes import Event, Fault, Safety
+from hapticsim.codes import DeviceFlag, Event, Fault, Safety
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.command import COMMAND
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
@@ -29,17 +29,20 @@ from hapticsim.realtime.ahead import Ahead
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.catch_up import CatchUp
 from hapticsim.realtime.clock import (
+    boot_ns,
     deadline_after,
     learn_early,
     lock_memory,
     now_ns,
     request_priority,
     sleep_until,
+    suspended_ns,
 )
 from hapticsim.realtime.correction import ASKED, TAKEN, WHOLE, ease, take_over
 from hapticsim.realtime.exchange import (
     DEVICE,
     EVENT_ROWS,
+    FLAGS,
     FORCE,
     RING_ROWS,
     SENDER,
@@ -63,6 +66,7 @@ from hapticsim.realtime.slots import drain, read_slot, write_slot
 from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
+LOOKS = 10  # at two clocks, for their difference
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
@@ -70,6 +74,9 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
     """Take ticks until asked to stop (see the module)."""
     take = step_at(step)
     deadline = deadline_after(now_ns(io.timespec) + io.period_ns, io.period_ns)
+    last = deadline - io.period_ns
+    for _ in range(LOOKS):  # at the difference of the two clocks: the largest is the true one
+        io.asleep[0] = max(io.asleep[0], boot_ns(io.timespec) - now_ns(io.timespec))
     store_release(io.control, 1, 1)
     while load_acquire(io.control, 0) == 0:
         now = now_ns(io.timespec)
@@ -89,7 +96,10 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
             if now > deadline:
                 deadline = deadline_after(now, io.period_ns)
             continue
-        sample_input(state, inp, io, now)
+        boot = boot_ns(io.timespec)
+        suspended = suspended_ns(io.asleep, boot, now_ns(io.timespec))
+        sample_input(state, inp, io, now, now - last, suspended)
+        last = now
         sample_hints(state, inp, io)
         tick = state.tick[0]
         take(plan, state, inp, out, ws)
@@ -127,8 +137,8 @@ class RealTimeLoop:
     scheduled : take inputs from the schedule by tick (a remote site) instead of the newest device sample.
     progress : called with a line when something has to be compiled.
 
-    Everything public may be called from any one thread while the loop runs; ``write_device`` from one thread
-    only.
+    While the loop runs ``read_force``, ``torque`` and what is asked of it may be called from any thread, each
+    other function from one thread at a time; ``write_device`` from one thread only.
     """
 
     def __init__(
@@ -151,7 +161,7 @@ class RealTimeLoop:
         self._events = np.zeros((EVENT_ROWS, 5))
         self._choices = np.zeros_like(self._io.choice_ring)
         self._device = np.zeros(DEVICE)
-        self._force, self._copy = np.zeros(FORCE), np.zeros(FORCE)
+        self._readers = threading.local()  # a copy of the force for each thread that reads it
         self._catch_up = CatchUp(assembly, self._io, self._step, self._pending, progress)
         self._awaited, self._times = np.zeros((2, FORCE)), np.zeros((2, 2), np.int64)
         self.scheduling = "not started"
@@ -213,15 +223,18 @@ class RealTimeLoop:
         sender: float,
         quaternion: Any = UPRIGHT,
         angular_velocity: Any = STILL,
+        flags: int = DeviceFlag.READY,
     ) -> None:
         """Newest device sample: (3,) [m], (3,) [m/s] in device axes, and when it was taken.
 
         quaternion (4,) w, x, y, z of the device's handle, angular_velocity (3,) [rad/s]; device axes.
+        flags : bits of ``codes.DeviceFlag``.
         """
         d = self._device
         d[0:3], d[3:6] = position, velocity
         d[TURN : TURN + 4], d[TURN + 4 : TURN + 7] = quaternion, angular_velocity
         d[6], d[7], d[8], d[9], d[SENDER] = 1e-9 * stamp_ns, float(present), arms, disarms, sender
+        d[FLAGS] = flags
         write_slot(self._io.device_count, self._io.device_slot, d)
 
     def write_gains(self, gains: np.ndarray, turning: Any = STILL) -> None:
@@ -299,9 +312,12 @@ class RealTimeLoop:
     # -- out -------------------------------------------------------------------------------------------------
 
     def read_force(self) -> tuple[np.ndarray, Safety, Fault, int, float, float]:
-        """Force on the hand (3,) [N], safety, fault, tick, its stamp [s], stamp of the sample."""
-        f = self._force
-        read_slot(self._io.force_count, self._io.force_slot, self._copy, f)
+        """Force on the hand (3,) [N], safety, fault, tick, its stamp [s], stamp of the sample.
+
+        The array is the calling thread's, until it reads again.
+        """
+        f, scratch = self._own_force()
+        read_slot(self._io.force_count, self._io.force_slot, scratch, f)
         return f[:3], Safety(int(f[3])), Fault(int(f[4])), int(f[5]), float(f[6]), float(f[7])
 
     def await_force(self, sender_s: float, due_s: float, longest_s: float) -> bool:
@@ -314,8 +330,15 @@ class RealTimeLoop:
 
     @property
     def torque(self) -> np.ndarray:
-        """(3,) [N m] on the hand: what goes with the force read last."""
-        return self._force[8:11]
+        """(3,) [N m] on the hand: what goes with the force that the calling thread read last."""
+        return self._own_force()[0][8:11]
+
+    def _own_force(self) -> np.ndarray:
+        """(2, FORCE) of the calling thread: its newest copy of the force slot, and scratch."""
+        if not hasattr(self._readers, "rows"):
+            self._readers.rows = np.zeros((2, FORCE))
+        rows: np.ndarray = self._readers.rows
+        return rows
 
     def read_state(self) -> np.ndarray:
         """Packed state (kernels/pack.py) after the newest tick; a copy."""
@@ -356,6 +379,8 @@ class RealTimeLoop:
             "execution_us": percentiles_us(io.execution, int(io.largest[1])),
             "rows_lost": int(io.ring_places[2]),
             "starved": self.waited(),
+            "interruptions": int(self.state.interruption[2]),
+            "longest_interruption_ms": 1e3 * float(self.state.interruption[3]),
             "scheduling": self.scheduling,
             "looks_ahead": self._ahead.looks if self._ahead else 0,
         }

@@ -37,6 +37,7 @@ class LookAhead:
         command = command_of(row).copy()
         command[3:6] = 0.0  # the hand stays
         command[6] = 0.0  # and its device is heard
+        command[-2:] = self.assembly.scene.tick_s, 0.0  # at every tick
         prediction = self._predictor.hold(tick, packed, command, self.ticks)
         if len(prediction.path):
             self._said.append((prediction.tick, self.assembly.handle_position(prediction.q)))

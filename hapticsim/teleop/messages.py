@@ -25,7 +25,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from hapticsim.kernels.command import AT, COMMAND
-from hapticsim.wire.fields import INT63
+from hapticsim.wire.fields import INT63, UINT32
 from hapticsim.wire.messages import (
     FORCE_LIMIT_N,
     ANGULAR_VELOCITY_LIMIT_rad_per_s,
@@ -54,10 +54,11 @@ for _name, _limit in {
     "coupler_stiffness_Nm_per_rad": GAIN_LIMIT,
     "coupler_damping_Nms_per_rad": GAIN_LIMIT,
     "torque_limit_Nm": TORQUE_LIMIT_Nm,
+    "device_flags": UINT32,
 }.items():
     _LARGEST[AT[_name]] = _limit
 _SIGNED = [i for name, i in AT.items() if name.startswith("device_") and name[7] in "xyzvwq"]
-_WHOLE = [AT["device_present"], AT["arm_requests"], AT["disarm_requests"]]
+_WHOLE = [AT["device_present"], AT["arm_requests"], AT["disarm_requests"], AT["device_flags"]]
 _ENDLESS = [AT["device_age_s"], AT["link_late_s"]]  # may be infinite: never heard
 
 

@@ -69,6 +69,8 @@ class StateCheck:
             "combine": _numbers,
             "volume": _within(0.0, VOLUME),
             "safety": self._safety,
+            "seen": _numbers,
+            "interruption": _numbers,
             "gain": _within(0.0, 1.0),
             "hand_force_D": _numbers,
             "origin_W": _numbers,

@@ -14,6 +14,7 @@ Whoever does not speak the protocol is counted and ignored.
 
 from __future__ import annotations
 
+import errno
 import math
 import secrets
 import time
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import zmq
 
+from hapticsim.codes import DeviceFlag
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.fields import UINT32, Reason, Refused
 from hapticsim.wire.inbox import Inbox
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
     from hapticsim.wire.curve import Curve
 
 _ZERO = (0.0, 0.0, 0.0)
+MAX_STRANGERS = 2  # messages of others read in a poll while a device is heard; the rest is dropped unread
+HEARD_S = 0.25  # a device silent for longer may have come back under another identity: no hello is rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +59,23 @@ class Terms:
 
     rate_Hz: float
     timeout_s: float
-    force_limit_N: float
+    force_limit_N: float  # of the scene; a device is told the smaller of this and its own
     slew_limit_N_per_s: float
+    torque_limit_Nm: float = 0.0  # the same of the torque; 0: the scene does not turn the hand
+    resume_within_s: float = 0.0
+
+
+def is_drivable(flags: int) -> bool:
+    """Whether a device with these flags may be given force."""
+    return bool(flags & DeviceFlag.READY) and not flags & DeviceFlag.STOPPED
 
 
 @dataclass(slots=True)
 class News:
-    """What one `DevicePort.poll` found."""
+    """What one `DevicePort.poll` found; a session that ended did so before the one that began."""
 
     state: State | None = None  # the newest that arrived in this call
+    stopped: bool = False  # any of those that arrived, newest or not, was of a device that must not be driven
     arm: bool = False  # the device asked for force, and has not taken it back since
     disarm: bool = False  # the device asked for zero force
     joined: Hello | None = None  # a session began
@@ -112,6 +124,7 @@ class DevicePort:
         self._socket = self._bound.socket
         self.endpoint = self._bound.endpoint
         self._peer = b""  # routing identity of the connected device
+        self._gone = False  # its connection was closed: it cannot come back under this identity
         self._inbox = Inbox(0, FROM_DEVICE)
         self._number = 0
         self._heard_at_s = -math.inf
@@ -136,6 +149,7 @@ class DevicePort:
         news = News()
         if timeout_s > 0.0 and not self._socket.poll(max(1, math.ceil(1000.0 * timeout_s))):
             return news
+        strangers = MAX_STRANGERS
         for _ in range(self.max_frames):
             try:
                 frames = self._socket.recv_multipart(zmq.DONTWAIT)
@@ -144,6 +158,11 @@ class DevicePort:
             if len(frames) != 2:
                 self.dropped[Reason.FRAMES] += 1
                 continue
+            if frames[0] != self._peer and self.silence_s() < HEARD_S:
+                if strangers == 0:  # whoever is heard must not wait until the words of a flood are read
+                    self.dropped[Reason.STRANGER] += 1
+                    continue
+                strangers -= 1
             self._take(frames[0], frames[1], news)
         if self._socket.poll(0):
             self.floods += 1
@@ -198,7 +217,7 @@ class DevicePort:
             return
         if isinstance(message, Hello):
             self._take_hello(peer, message, news)
-        elif peer != self._peer:
+        elif peer != self._peer:  # it said bye, or was replaced, with this under way
             self.dropped[Reason.STRANGER] += 1
         elif self._inbox.admit(message) is not None:
             self.received += 1
@@ -208,13 +227,15 @@ class DevicePort:
     def _apply(self, message: Message, news: News) -> None:
         if isinstance(message, State):
             news.state = message
+            news.stopped = news.stopped or not is_drivable(message.flags)
             self.round_trip.add(message.echo_ns, time.monotonic_ns())
         elif isinstance(message, Arm):
             news.arm = True
         elif isinstance(message, Disarm):
             news.arm, news.disarm = False, True
         elif isinstance(message, Bye):
-            news.arm, news.state, news.left = False, None, f"the device left: {message.reason}"
+            news.arm, news.state, news.stopped, news.joined = False, None, False, None
+            news.left = f"the device left: {message.reason}"
             self._forget()
 
     def _take_hello(self, peer: bytes, hello: Hello, news: News) -> None:
@@ -224,15 +245,16 @@ class DevicePort:
         our answer is under way: the session stays, however many hellos waited for us.  After that it lost us
         and starts afresh.
         """
-        if self.device is not None and peer != self._peer and self.silence_s() < self.replace_after_s:
+        if self.device is not None and peer != self._peer and not self._is_gone(self.device):
             self.dropped[Reason.STRANGER] += 1
-            self._reject(peer, f"{self.device.name!r} is connected already: end it first.", hello)
+            if self.silence_s() < HEARD_S:
+                self._reject(peer, f"{self.device.name!r} is connected already: end it first.", hello)
             return
         if self.device is not None and peer == self._peer and self._inbox.taken == 0:
             self._inbox.newest, self._inbox.newest_stamp_ns = hello.number, hello.stamp_ns
             self._heard_at_s = time.monotonic()
             self.received += 1
-            self._send(peer, self._welcome(), self._inbox.session)
+            self._send(peer, self._welcome(hello), self._inbox.session)
             return
         self._forget()
         self._peer, self.device = peer, hello
@@ -241,13 +263,28 @@ class DevicePort:
         self._inbox.newest, self._inbox.newest_stamp_ns = hello.number, hello.stamp_ns
         self._heard_at_s = time.monotonic()
         self.received += 1
-        self._send(peer, self._welcome(), self._inbox.session)
+        self._send(peer, self._welcome(hello), self._inbox.session)
         # what the former session asked for in this same poll is void
-        news.joined, news.state, news.arm, news.disarm = hello, None, False, False
+        news.joined, news.state, news.arm, news.disarm, news.stopped = hello, None, False, False, False
 
-    def _welcome(self) -> Welcome:
+    def _is_gone(self, device: Hello) -> bool:
+        """Whether another may take the place of the connected device."""
+        if self.silence_s() >= self.replace_after_s:
+            return True
+        self._send(self._peer, self._welcome(device), self._inbox.session)  # repeated, it changes nothing
+        return self._gone
+
+    def _welcome(self, hello: Hello) -> Welcome:
+        """The terms, with the smaller of the scene's limits and the device's."""
         terms = self.terms
-        return Welcome(terms.rate_Hz, terms.timeout_s, terms.force_limit_N, terms.slew_limit_N_per_s)
+        return Welcome(
+            terms.rate_Hz,
+            terms.timeout_s,
+            min(terms.force_limit_N, hello.max_force_N),
+            terms.slew_limit_N_per_s,
+            torque_limit_Nm=min(terms.torque_limit_Nm, hello.max_torque_Nm),
+            resume_within_s=terms.resume_within_s,
+        )
 
     def _reject(self, peer: bytes, reason: str, hello: Hello | None = None) -> None:
         self._send(peer, Reject(reason), 0, hello.stamp_ns if hello else time.monotonic_ns())
@@ -258,8 +295,9 @@ class DevicePort:
         message.echo_ns = self._inbox.newest_stamp_ns if echo_ns is None else echo_ns
         try:
             self._socket.send_multipart([peer, encode(message)], zmq.DONTWAIT)
-        except zmq.ZMQError:  # gone (EHOSTUNREACH) or not reading (EAGAIN): newest wins, so nothing is kept
+        except zmq.ZMQError as error:  # gone, or not reading (EAGAIN): newest wins, so nothing is kept
             self.unsent += 1
+            self._gone = self._gone or (peer == self._peer and error.errno == errno.EHOSTUNREACH)
             return False
         return True
 
@@ -268,3 +306,4 @@ class DevicePort:
         self._inbox = Inbox(0, FROM_DEVICE)
         self._inbox.dropped = self.dropped
         self._peer, self.device, self._heard_at_s = b"", None, -math.inf
+        self._gone = False

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import IntFlag
 from typing import Annotated, ClassVar
 
+from hapticsim.codes import DeviceFlag as DeviceFlag
 from hapticsim.codes import Fault, Safety
 from hapticsim.wire.fields import (
     INT63,
@@ -56,17 +57,6 @@ class Button(IntFlag):
 
 # Bits by the names that scenes use.
 FREE_BUTTONS = {b.name.lower(): int(b) for b in Button if b.name and b > Button.DISENGAGE}
-
-
-class DeviceFlag(IntFlag):
-    """Bits of `State.flags`."""
-
-    READY = 1  # calibrated, powered, may be driven
-    SATURATED = 2  # less force was applied than commanded
-    WATCHDOG = 4  # the bridge took the force away because the server was silent
-    STOPPED = 8  # emergency stop or dead-man switch released: the server must disarm
-    AT_LIMIT = 16  # at the edge of the workspace
-    REFUSED = 32  # a commanded force was not usable (not finite); zero was applied
 
 
 @dataclass(slots=True, kw_only=True)
