@@ -100,7 +100,7 @@ class Operator(Server):
             with self._starting:  # a start that is under way is waited for
                 pass
         super().stop()
-        if hasattr(self, "_commands"):
+        if hasattr(self, "_commands") and not (self.outlives("outlet") or self.outlives("telemetry")):
             self._commands.close()
 
     def _disarm(self) -> None:

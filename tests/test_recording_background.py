@@ -133,7 +133,8 @@ from hapticsim.recording.writer import RecordingWriter
 from hapticsim.supervisor import watch
 
 class Side:
-    trouble, recorder = "", None
+    trouble, recorder, is_ready = "", None, True
+    def release(self): pass
     def start(self):
         writer = RecordingWriter(sys.argv[1], ["time_s", "tick", "a", "b"])
         self.recorder, self.tick = BackgroundRecorder(writer), 0

@@ -56,7 +56,7 @@ def test_a_watch_over_a_server_in_trouble_ends_and_says_so(monkeypatch):
     said: list[str] = []
     monkeypatch.setattr(supervisor.voice, "say", lambda line, descriptor=2: said.append(line))
     quiet = SimpleNamespace(
-        trouble="the wire thread ended by itself",
+        trouble="the wire thread ended by itself", is_ready=True, release=lambda: None,
         start=lambda: None, stop=lambda: None, adopt_threads=lambda: None,
         live_line=lambda: "", report=lambda: "report",
     )  # fmt: skip

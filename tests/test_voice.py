@@ -104,7 +104,8 @@ import sys, time
 from hapticsim.supervisor import say_line, watch
 
 class Side:
-    trouble = ""
+    trouble, is_ready = "", True
+    def release(self): pass
     def start(self): self.looks = 0
     def adopt_threads(self): self.looks += 1
     def stop(self): open(sys.argv[1], "w").write(str(self.looks))
