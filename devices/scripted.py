@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from devices.base import ENGAGE, Vector
 from devices.held import HeldDriver
@@ -110,6 +110,24 @@ class Scripted(HeldDriver):
         """The size of the default visit that suits workspace and hand."""
         radius, speed = self.info.limits.workspace_radius_m, self.hand_speed_m_per_s
         return min(1.0, radius / FULL_SIZE_RADIUS_M, speed / TABLE_SPEED_M_PER_S)
+
+    def in_numbers(self, times_s: Any) -> tuple[dict[str, Any], Any, Any, Any] | None:
+        """Device and script as numbers, for a compiled run in virtual time that reads at times_s, from 0 on.
+
+        Returns the numbers of the device, and targets, angles and buttons (devices/in_numbers.py); None once
+        the driver has been read.
+        """
+        from devices.in_numbers import device_numbers, script_table
+
+        if not math.isnan(self._start_s):
+            return None
+        return device_numbers(self), *script_table(self, times_s)
+
+    def continue_from(self, numbers: Any) -> None:
+        """Go on where a run in numbers ended."""
+        from devices.in_numbers import give_back
+
+        give_back(self, numbers)
 
     @property
     def duration_s(self) -> float:

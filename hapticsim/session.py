@@ -16,6 +16,7 @@ from hapticsim.codes import DeviceFlag, Fault, Safety
 from hapticsim.haptics.coupler import Gains
 from hapticsim.haptics.delay import FASTEST_AWAITED_HZ, device_rate_Hz
 from hapticsim.haptics.joining import limits_of, scene_gains
+from hapticsim.haptics.late import NEWEST, PERCENT, TOLD_FROM_S, LateForces
 from hapticsim.model.scene import Scene
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
@@ -45,6 +46,7 @@ class DeviceSession:
 
     def __init__(self, scene: Scene, loop: RealTimeLoop, port: DevicePort, say: Callable[[str], Any]) -> None:
         self.gains: Gains | None = None
+        self._late: LateForces | None = None
         self.target: tuple[float, float, float] | None = None
         self.force_limit_N = self.torque_limit_Nm = self.workspace_radius_m = 0.0
         self._scene, self._loop, self._port, self._say = scene, loop, port, say
@@ -77,6 +79,7 @@ class DeviceSession:
             if news.state is not None:
                 self._loop.await_force(self._sender_s, self._due_s, self._longest_wait_s)
                 self._answer()
+                self._soften()
 
     def _take(self, news: News) -> bool:
         """Apply what came; True when the loop has to be told."""
@@ -153,15 +156,35 @@ class DeviceSession:
                 self._disarms += 1  # as the loop will find; a word that was given is kept
         self._port.send_force(ZERO, int(mode), int(fault))
 
-    def _meet(self, hello: Hello) -> None:
-        """A device joined: choose the coupler's gains for it, with the delay of the wire."""
-        scene, limits = self._scene, limits_of(hello)
-        gains = scene_gains(limits, scene)
+    def _soften(self) -> None:
+        """Make the coupler softer where forces come later than its gains allow for; never stiffer."""
+        now_s = time.monotonic()
+        if self._late is None or not self._late.is_due(now_s):
+            return
+        before = self._late.late_s
+        softer = self._late.look(1e-6 * self._port.round_trip.percentile_us(PERCENT, NEWEST), now_s)
+        if softer is not None:
+            self._take_gains(softer)
+        if self._late.late_s > before + TOLD_FROM_S:
+            self._say(
+                f"forces reach the device {1e3 * self._late.late_s:.1f} ms later than expected: "
+                "the coupler becomes softer until a device joins again."
+            )
+
+    def _take_gains(self, gains: Gains) -> None:
+        """Give the loop the coupler's gains."""
         self._loop.write_gains(
             np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N]),
             gains.turning.as_input if gains.turning else (0.0, 0.0, 0.0),
         )
         self.gains = gains
+
+    def _meet(self, hello: Hello) -> None:
+        """A device joined: choose the coupler's gains for it, with the delay of the wire."""
+        scene, limits = self._scene, limits_of(hello)
+        gains = scene_gains(limits, scene)
+        self._take_gains(gains)
+        self._late = LateForces(gains, 1.0 / device_rate_Hz(scene), scene.tick_s)
         self.force_limit_N, self.workspace_radius_m = gains.force_limit_N, limits.workspace_radius_m
         self.torque_limit_Nm = gains.turning.torque_limit_Nm if gains.turning else 0.0
         self._say(f"device {hello.model} ({hello.driver}): {gains.sentence()}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -90,6 +91,11 @@ class Simulation:
         if n < 1:
             raise ConfigError("step", "n", f"= {n!r} is not usable: it must be 1 or more.")
         self._run(self._step, self.plan, self._state, self._input, self._output, self._workspace, n)
+
+    def run_with(self, loop: Any, *others: Any) -> int:
+        """Call a compiled loop that takes ticks by itself (kernels/lockstep.py); return what it returns."""
+        arrays = self.plan, self._state, self._input, self._output, self._workspace
+        return int(loop(self._step, *arrays, *others))
 
     @property
     def time(self) -> float:

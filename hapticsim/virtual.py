@@ -11,7 +11,7 @@ import numpy as np
 
 import hapticsim
 from hapticsim.button_switches import ButtonSwitches
-from hapticsim.codes import Hold, Safety
+from hapticsim.codes import Event, Hold, Safety
 from hapticsim.haptics.delay import delay_in_ticks
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.kernels.row import PLACE, WIDTH
@@ -21,6 +21,7 @@ from hapticsim.recorded_scene import about_mechanism
 from hapticsim.recording.reader import Recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.simulation import Simulation
+from hapticsim.stretches import Stretches
 
 ZERO = [0.0, 0.0, 0.0]
 BATCH = 1000  # ticks between two writes to the recording and two lines of progress
@@ -33,8 +34,12 @@ def simulate(
     record: Path | None = None,
     tell: Callable[[float, np.ndarray], Any] = lambda time_s, row: None,
     simulation: Simulation | None = None,
+    tick_by_tick: bool = False,
 ) -> np.ndarray:
     """Run a scene with a driver that knows virtual time.
+
+    A driver that can say beforehand what its hand will do (``in_numbers``: the scripted hand) runs with the
+    tick in one compiled loop; the rows are the same to the bit.
 
     Parameters
     ----------
@@ -43,6 +48,7 @@ def simulate(
     seconds : [s] of simulated time.
     record : file to record to, or None.
     tell : called every ``BATCH`` ticks with the time and the newest row.
+    tick_by_tick : never in a compiled loop.
 
     Returns rows (ticks, columns), columns as in ``Simulation.columns``.
     """
@@ -63,49 +69,93 @@ def simulate(
     describer = Describer(sim.assembly)
     ticks = round(seconds * scene.rate_Hz)
     rows = np.zeros((ticks, len(sim.columns)))
-    buttons = written = 0
-    switches, names = ButtonSwitches(scene), [c.name for c in scene.constraints]
-    safety = Safety.DISARMED
-    under_way = deque([(ZERO, ZERO)] * delay_in_ticks(scene))  # forces and torques, as late as on the wire
+    written = 0
+
+    def done(taken: int) -> None:
+        nonlocal written
+        if writer:
+            writer.append(rows[written:taken])
+        written = taken
+        tell(taken * scene.tick_s, rows[taken - 1])
+
+    def happened(tick: int, kind: int, contact: int, value: float, in_tick_s: float) -> None:
+        if writer:
+            writer.append_event(describer.event(tick, Event(kind), contact, value, in_tick_s))
+
     try:
-        for k in range(ticks):
-            sample = driver.read(k * scene.tick_s)
-            rising = sample.buttons & ~buttons
-            buttons = sample.buttons
-            if rising & 1 and safety in (Safety.DISARMED, Safety.FAULT):
-                sim.arm()
-            if rising & 2:
-                sim.disarm()
-            for c in switches.pressed(buttons):
-                sim.switch(names[c], sim.held[names[c]] == Hold.FREE)
-            sim.set_device(
-                np.array(sample.position_m),
-                np.array(sample.velocity_m_per_s),
-                quaternion=np.array(sample.quaternion_wxyz),
-                angular_velocity=np.array(sample.angular_velocity_rad_per_s),
-                flags=sample.flags,
-            )
-            sim.step()
-            safety = Safety(sim.read_row(rows[k]))
-            force = rows[k, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
-            torque = rows[k, PLACE["hand_torque_x_Nm"] : PLACE["hand_torque_x_Nm"] + 3]
-            under_way.append((force.tolist(), torque.tolist()))
-            arrived_force, arrived_torque = under_way.popleft()
-            driver.write(tuple(arrived_force))
-            driver.write_torque(tuple(arrived_torque))
-            if writer:
-                start = k * scene.tick_s
-                for e in sim.events:
-                    writer.append_event(describer.event(k, e.kind, e.contact, e.value, e.time - start))
-            if (k + 1) % BATCH == 0 or k + 1 == ticks:
-                if writer:
-                    writer.append(rows[written : k + 1])
-                written = k + 1
-                tell((k + 1) * scene.tick_s, rows[k])
+        numbers = None
+        if hasattr(driver, "in_numbers") and sim.time == 0.0 and not tick_by_tick:
+            numbers = driver.in_numbers(np.arange(ticks) * scene.tick_s)
+        if numbers is not None:
+            _by_stretches(Stretches(sim, numbers), driver, rows, done, happened)
+        else:
+            _tick_by_tick(sim, driver, rows, done, happened)
     finally:
         if writer:
             writer.close()
     return rows
+
+
+def _by_stretches(
+    stretches: Stretches,
+    driver: Any,
+    rows: np.ndarray,
+    done: Callable[[int], Any],
+    happened: Callable[..., Any],
+) -> None:
+    """All ticks in compiled loops; done and happened as in _tick_by_tick."""
+    k = 0
+    while k < len(rows):
+        batch = min(BATCH - k % BATCH, len(rows) - k)
+        taken, events = stretches.advance(rows[k : k + batch], k)
+        k += taken
+        for tick, kind, contact, value, in_tick_s in events.tolist():
+            happened(int(tick), int(kind), int(contact), value, in_tick_s)
+        if k % BATCH == 0 or k == len(rows):
+            done(k)
+    driver.continue_from(stretches.device)
+
+
+def _tick_by_tick(
+    sim: Simulation, driver: Any, rows: np.ndarray, done: Callable[[int], Any], happened: Callable[..., Any]
+) -> None:
+    """The same for any driver, in Python.
+
+    done : called every ``BATCH`` ticks and at the end with the ticks taken.
+    happened : called for each event with tick, kind, contact, value and time in the tick [s].
+    """
+    scene, buttons, safety = sim.scene, 0, Safety.DISARMED
+    switches, names = ButtonSwitches(scene), [c.name for c in scene.constraints]
+    under_way = deque([(ZERO, ZERO)] * delay_in_ticks(scene))  # forces and torques, as late as on the wire
+    for k in range(len(rows)):
+        sample = driver.read(k * scene.tick_s)
+        rising = sample.buttons & ~buttons
+        buttons = sample.buttons
+        if rising & 1 and safety in (Safety.DISARMED, Safety.FAULT):
+            sim.arm()
+        if rising & 2:
+            sim.disarm()
+        for c in switches.pressed(buttons):
+            sim.switch(names[c], sim.held[names[c]] == Hold.FREE)
+        sim.set_device(
+            np.array(sample.position_m),
+            np.array(sample.velocity_m_per_s),
+            quaternion=np.array(sample.quaternion_wxyz),
+            angular_velocity=np.array(sample.angular_velocity_rad_per_s),
+            flags=sample.flags,
+        )
+        sim.step()
+        safety = Safety(sim.read_row(rows[k]))
+        force = rows[k, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
+        torque = rows[k, PLACE["hand_torque_x_Nm"] : PLACE["hand_torque_x_Nm"] + 3]
+        under_way.append((force.tolist(), torque.tolist()))
+        arrived_force, arrived_torque = under_way.popleft()
+        driver.write(tuple(arrived_force))
+        driver.write_torque(tuple(arrived_torque))
+        for e in sim.events:
+            happened(k, e.kind, e.contact, e.value, e.time - k * scene.tick_s)
+        if (k + 1) % BATCH == 0 or k + 1 == len(rows):
+            done(k + 1)
 
 
 def replay(

@@ -138,7 +138,7 @@ def test_a_scene_whose_gains_the_device_cannot_render_is_refused_with_the_figure
     assert str(refused.value).endswith(
         "coupler.stiffness_N_per_m = 3000 with coupler.damping_Ns_per_m = 2 is not what the device can "
         "render: it states at most 5000 N/m and 30 N s/m, and let go it has to come to rest with forces 3.0 "
-        "ms late, as with 1460 N/m and 12.9 N s/m: give these, leave both out, or give coupler.unsafe: true."
+        "ms late, as with 1456 N/m and 12.9 N s/m: give these, leave both out, or give coupler.unsafe: true."
     )
     check_gains(limits, loads(FOUR_BAR + "coupler: {stiffness_N_per_m: 3000, unsafe: true}\n"))
 

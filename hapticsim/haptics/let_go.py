@@ -17,7 +17,7 @@ MARGIN_S = 0.002  # that a force may be later than expected
 LIGHTER = 0.8  # part of the stated mass that a device may have somewhere in its workspace: a choice
 HEAVIER = 1.1  # B over what a swing of any mass, however slow, needs: K (T/2 + t_d)
 SLOWEST = 0.02  # damping ratio of the slowest swing with derived gains, without friction and without a hand
-DELAYS, DAMPERS, HALVINGS = 4, 12, 12  # delays and values of B that are tried, steps to the largest K
+DELAYS, DAMPERS, HALVINGS = 2, 8, 10  # delays and values of B that are tried, steps to the largest K: 20 ms
 LONGEST_DELAY_S = 0.05  # that ``stable_until_s`` tries
 
 
@@ -58,7 +58,7 @@ class Axis:
 
     def least_damper(self, K: float, most: float, enough: float) -> tuple[float, float]:
         """The least B that damps K enough, and the damping ratio then; the best where none does."""
-        B = np.linspace(min(HEAVIER * K * self.latest_s, most), most, 4 * DAMPERS)
+        B = np.linspace(min(HEAVIER * K * self.latest_s, most), most, 6 * DAMPERS)
         ratio = self.damping(K, B)
         place = int(np.argmax(ratio >= enough)) if np.any(ratio >= enough) else int(np.argmax(ratio))
         return float(B[place]), float(ratio[place])

@@ -22,6 +22,8 @@ CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
 HINTS = MAX_EVENTS  # foreseen events that a tick is told of
 HINT = 4  # numbers of each
+PORT = 9  # numbers that each port of the coupler remembers of its swing (oscillation.py)
+SWING = 2 * PORT + 1  # of both, and a mark
 
 
 class Plan(Block):
@@ -129,6 +131,7 @@ class State(Block):
     # heard again [s]; interruptions that ended by themselves, the longest silence of these [s]
     gain: Vector  # (1,) coupling from 0 to 1
     hand_force_D: Vector  # (3,) [N] last force on the hand, for the slew limit
+    swing: Vector  # (SWING,) what tells a device that swings by itself (oscillation.py)
     origin_W: Vector  # (3,) [m] world point of the device's centre
     hold: IntVector  # (nc,) int, codes.Hold
     offset: Vector  # (nb,) [m] or [rad] displacement that a latched row keeps

@@ -25,6 +25,7 @@ from hapticsim.kernels import choice, events, foreign, handling, imposing, rows,
 from hapticsim.kernels import observe as _observe
 from hapticsim.kernels import step as _step
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.lockstep import LOCKSTEP, run_lockstep
 
 Progress = Callable[[str], Any]
 
@@ -122,6 +123,11 @@ def _run(step, plan, state, inp, out, ws, ticks):
     take = step_at(step)
     for _ in range(ticks):
         take(plan, state, inp, out, ws)
+
+
+def lockstep_kernel(progress: Progress | None = None) -> Any:
+    """``run_lockstep(step_address, plan, state, input, output, workspace, device, stretch)``."""
+    return compile_cached(run_lockstep, LOCKSTEP, progress)
 
 
 def run_kernel(progress: Progress | None = None) -> Any:

@@ -22,6 +22,7 @@ from hapticsim.kernels.inside import sort_inside
 from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
+from hapticsim.kernels.oscillation import OSCILLATION, watch_swing
 from hapticsim.kernels.rows import HELD, list_rows
 from hapticsim.kernels.safety import FAULT, asks_for_handle, take_force_away, update_safety
 from hapticsim.kernels.selection import KEEP_CHOICE
@@ -79,6 +80,9 @@ def sample_coupler(plan, state, inp, out, ws):
     out.coupler_W[0], out.coupler_W[1], out.coupler_W[2] = fx, fy, fz
     command_hand(plan, state, inp, fx, fy, fz)
     bound_power(plan, state, inp)
+    if watch_swing(plan, state, inp):
+        take_force_away(state, OSCILLATION)
+        copy(state.hand_torque_D, out.hand_torque_D)
     copy(state.hand_force_D, out.hand_force_D)
 
 

@@ -1,0 +1,79 @@
+"""Forces that come later than the gains allow for make the coupler softer while it runs.
+
+The round trip from a force to the state that knows of it takes up to two periods of the device when all is as
+expected.  What it takes longer, a force is late.  Where all delays grow by 1 / r, the same swing of the same
+mass, 1 / r times slower, has r^2 K and r B:
+
+    r = (T/2 + t_d + 2 ms) / (T/2 + t_d + 2 ms + late),    K = r^2 K_0,    B = r B_0
+
+so that the device still comes to rest.  r falls smoothly, and does not rise again before a device joins: a
+force that came late may do so again, and a spring that grows stiffer in somebody's hand gives energy.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from hapticsim.haptics.coupler import Gains
+from hapticsim.haptics.let_go import MARGIN_S
+
+PERIODS = 2.0  # of the device, that a round trip takes at most
+QUICKEST_PERIOD_S = 1e-3  # that is asked of a bridge in Python
+TOLD_FROM_S = 0.5e-3  # a force may be so late before r falls: a quarter of the margin
+PER_S = 0.5  # that r falls in a second at most
+PERCENT = 95  # of the round trips, that are quicker than the one that counts
+NEWEST = 400  # round trips that are looked at
+EVERY_S = 0.02  # between two looks
+
+
+class LateForces:
+    """How much softer the coupler has become, for one device.
+
+    gains : as the device joined.
+    period_s, tick_s : of the device's states, and of the loop.
+    """
+
+    def __init__(self, gains: Gains, period_s: float, tick_s: float) -> None:
+        self._gains, self._expected_s = gains, PERIODS * max(period_s, tick_s, QUICKEST_PERIOD_S)
+        self._allowed_s = 0.5 * tick_s + gains.delay_s + MARGIN_S
+        self.share, self.late_s = 1.0, 0.0  # r as it is now, and the lateness it falls for [s]
+        self._looked_s = -math.inf
+
+    def is_due(self, now_s: float) -> bool:
+        """Whether it is time for another look."""
+        return now_s - self._looked_s >= EVERY_S
+
+    def look(self, round_trip_s: float, now_s: float) -> Gains | None:
+        """Softer gains for a measured round trip (NaN: none yet), or None where they stay as they are."""
+        since = min(now_s - self._looked_s, EVERY_S)
+        self._looked_s = now_s
+        late = round_trip_s - self._expected_s
+        if late > max(TOLD_FROM_S, self.late_s):  # not for NaN
+            self.late_s = late
+        wanted = self._allowed_s / (self._allowed_s + self.late_s)
+        if self.share <= wanted:
+            return None
+        self.share = max(wanted, self.share - PER_S * since)
+        return softened(self._gains, self.share)
+
+
+def softened(gains: Gains, share: float) -> Gains:
+    """The gains of a coupler that is slower by 1 / share."""
+    k, turning = share * share, gains.turning
+    if turning is not None:
+        turning = replace(
+            turning,
+            stiffness_Nm_per_rad=k * turning.stiffness_Nm_per_rad,
+            damping_Nms_per_rad=share * turning.damping_Nms_per_rad,
+            world_stiffness_Nm_per_rad=k * turning.world_stiffness_Nm_per_rad,
+            world_damping_Nms_per_rad=share * turning.world_damping_Nms_per_rad,
+        )
+    return replace(
+        gains,
+        stiffness_N_per_m=k * gains.stiffness_N_per_m,
+        damping_Ns_per_m=share * gains.damping_Ns_per_m,
+        world_stiffness_N_per_m=k * gains.world_stiffness_N_per_m,
+        world_damping_Ns_per_m=share * gains.world_damping_Ns_per_m,
+        turning=turning,
+    )

@@ -1,0 +1,127 @@
+"""A device that swings by itself loses its force within a second; hands that shake and tap do not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import hapticsim as hs
+from devices.limits import device_table
+from devices.scripted import Scripted
+from hapticsim.codes import Fault, Safety
+from hapticsim.config.load import loads
+from hapticsim.haptics.joining import limits_of, scene_gains
+from hapticsim.kernels.row import PLACE
+from hapticsim.model.scene import CouplerSettings
+from hapticsim.virtual import simulate
+
+HEAVY = """
+name: a block that hardly moves
+robot:
+  bodies: [{name: block, inertial: {mass_kg: MASS, inertia_kg_m2: {xx: 10, yy: 10, zz: 10}}}]
+  joints: [{name: free, type: free, parent: world, child: block}]
+gravity_m_per_s2: [0, 0, 0]
+handle: {body: block}
+"""
+NOBODY = {"hand_mass_kg": 0.0, "hand_stiffness_N_per_m": 0.0, "hand_damping_Ns_per_m": 0.0}
+FORCE = slice(PLACE["hand_force_x_N"], PLACE["hand_force_x_N"] + 3)
+LET_GO_S = 0.3
+
+
+def scene_of(mass_kg: float = 1000.0) -> hs.Scene:
+    return loads(HEAVY.replace("MASS", f"{mass_kg:g}"))
+
+
+def derived(name: str) -> tuple[float, float]:
+    """K and B that a device of the table gets."""
+    gains = scene_gains(limits_of(Scripted({"emulate": name}).info.hello()), scene_of())
+    return gains.stiffness_N_per_m, gains.damping_Ns_per_m
+
+
+def let_go(name: str, K: float | None, B: float | None, late: int) -> np.ndarray:
+    """A device without a hand, armed and then pushed by the start of its script; forced gains."""
+    scene = scene_of()
+    settings = CouplerSettings(stiffness=K, damping=B, unsafe=K is not None)
+    scene = replace(scene, coupler=settings, safety=replace(scene.safety, ramp_s=0.1))
+    options = {
+        **NOBODY,
+        "emulate": name,
+        "delay_samples": late,
+        "waypoints": [{"time_s": 0.0, "position_m": [0.02, 0.01, 0.0]}],
+        "presses": [{"time_s": 0.05, "button": "engage"}],
+        "repeat": False,
+    }
+    scene = replace(scene, mapping=replace(scene.mapping, origin_W=np.zeros(3)))
+    with Scripted(options) as hand:
+        return simulate(scene, hand, 3.0)
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+@pytest.mark.parametrize("name", sorted(device_table()))
+def test_with_derived_gains_the_device_rests_in_the_tick_too_and_is_held_on(name: str, late: int) -> None:
+    rows = let_go(name, None, None, late)
+    assert rows[-1, PLACE["safety"]] == Safety.ARMED
+    assert np.linalg.norm(rows[-500:, FORCE], axis=1).max() < 0.5
+    assert np.linalg.norm(rows[:, FORCE], axis=1).max() > 1.0  # it was pulled
+
+
+@pytest.mark.parametrize("late", [1, 3])
+@pytest.mark.parametrize("name", sorted(device_table()))
+def test_a_swing_by_forced_gains_fades_and_is_told(name: str, late: int) -> None:
+    row = device_table()[name]
+    K, B = derived(name)
+    rows = let_go(name, 2.5 * K, 0.5 * B, late)
+    safety, force = rows[:, PLACE["safety"]], np.linalg.norm(rows[:, FORCE], axis=1)
+    faults = np.flatnonzero(safety == Safety.FAULT)
+    if not faults.size:  # friction of the device is enough
+        assert force[-500:].max() < 0.5
+        return
+    fault = int(rows[faults[0], PLACE["fault"]])
+    assert fault in (Fault.OSCILLATION, Fault.OVERLOAD)  # a swing of much power ends at once
+    swings = np.flatnonzero(force > 0.9 * row.max_force_N)
+    assert faults[0] - (swings[0] if swings.size else 100) < 1000  # ticks of 1 ms
+    assert np.all(force[faults] == 0.0)
+    steps = np.linalg.norm(np.diff(rows[:, FORCE], axis=0), axis=1)
+    assert fault == Fault.OVERLOAD or steps.max() <= 2.0 * (1.0 + 1e-9)  # N a tick, the slew limit
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_hand_that_shakes_the_device_keeps_its_force(seed: int) -> None:
+    """Up to 8 Hz and 0.5 m/s, against handles from 0.1 kg to one that does not move."""
+    rng = np.random.default_rng(seed)
+    name = sorted(device_table())[seed % len(device_table())]
+    rows = shaken(name, rng)
+    fault = int(rows[-1, PLACE["fault"]])
+    assert not fault & Fault.OSCILLATION
+    assert rows[-1, PLACE["safety"]] == Safety.ARMED or fault
+
+
+def shaken(name: str, rng: np.random.Generator, seconds: float = 4.0) -> np.ndarray:
+    """A random hand, damped as hands are, that shakes a random handle."""
+    scene = scene_of(float(10.0 ** rng.uniform(-1.0, 3.0)))
+    mass, stiffness = float(rng.uniform(0.2, 0.8)), float(rng.uniform(100.0, 1000.0))
+    frequency, speed = float(rng.uniform(1.0, 8.0)), float(rng.uniform(0.1, 0.5))
+    reach = min(speed / (2.0 * np.pi * frequency), 0.03)
+    direction = rng.normal(size=3)
+    direction *= reach / np.linalg.norm(direction)
+    half = 0.5 / frequency
+    turns = np.arange(int((seconds - 0.6) / half))
+    waypoints = [{"time_s": 0.6, "position_m": [0.0, 0.0, 0.0]}]
+    waypoints += [
+        {"time_s": 0.6 + half * (i + 1), "position_m": ((-1) ** i * direction).tolist()}
+        for i in turns.tolist()
+    ]
+    options = {
+        "emulate": name,
+        "hand_mass_kg": mass,
+        "hand_stiffness_N_per_m": stiffness,
+        "hand_damping_Ns_per_m": float(2.0 * rng.uniform(0.2, 0.7) * np.sqrt(stiffness * mass)),
+        "hand_speed_m_per_s": 5.0,
+        "waypoints": waypoints,
+        "presses": [{"time_s": 0.05, "button": "engage"}],
+        "repeat": False,
+    }
+    with Scripted(options) as hand:
+        return simulate(scene, hand, seconds)
