@@ -13,7 +13,11 @@ MECHANISM = frozenset(
         "friction", "face", "depth",
     )
 )  # fmt: skip
-HAND = frozenset(("safety", "gain", "hand_force_D", "origin_W", "hand_torque_D", "turn_offset"))
+HAND = frozenset(
+    (
+        "safety", "seen", "interruption", "gain", "hand_force_D", "origin_W", "hand_torque_D", "turn_offset",
+    )
+)  # fmt: skip
 
 
 def without_hand(assembly: Assembly, packed: np.ndarray) -> np.ndarray:
