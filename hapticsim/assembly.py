@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.rotation import quaternion_of
 from hapticsim.model.scene import ContactPair, Scene
-from hapticsim.model.tree import WORLD, Model
+from hapticsim.model.tree import JOINT_KINDS, WORLD, Model
+from hapticsim.stiff_parts import find_stiff_parts
 
 RESPONSE_FROM = 24  # speeds: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
 
@@ -197,6 +198,16 @@ def _cut_off_s(scene: Scene) -> float:
     return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
 
 
+def turning_speeds(model: Model) -> np.ndarray:
+    """(nu,) int, 1 for each component of the angular velocity of a joint with a quaternion."""
+    turns = np.zeros(model.nu, np.int64)
+    for joint in model.moving_joints:
+        if JOINT_KINDS[joint.kind].quaternion is not None:
+            start = model.u_slice(joint.name).start
+            turns[start : start + 3] = 1
+    return turns
+
+
 def _pair(scene: Scene, candidate: Candidate) -> ContactPair:
     """The pair of shapes that a candidate stands for."""
     return next(p for p in scene.contacts if {p.a, p.b} == {candidate.a, candidate.b})
@@ -234,6 +245,8 @@ def _plan(
     own = isinstance(model, MechanismModel) and model.row_count > 0
     rows_function = address("rows") if own else 0
     responses = takes_responses(equations)
+    constraints = constraint_arrays(scene, place, candidates, rows_function)
+    stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
     return Plan(
         **units,
         response_factor=address("response_factor") if responses else 0,
@@ -242,6 +255,7 @@ def _plan(
         kinematics=address("kinematics"),
         forward_dynamics=address("forward_dynamics"),
         gravity_force=address("gravity_force"),
+        energy=0 if isinstance(model, MechanismModel) else address("energy"),
         displace=address("displace"),
         normalise=address("normalise"),
         quaternions=int(bool(model.quaternions)),
@@ -255,6 +269,9 @@ def _plan(
         torque_reference=reference,
         torque_limit=limit,
         q_of_u=q_of_u,
+        **asdict(stiff),
+        driven=int(np.any(constraints["row_drive"][:, :2])),
+        turns=turning_speeds(model),
         handle_frame=place[handle.body] if handle else -1,
         handle_point=np.array(handle.point_B, float) if handle else np.zeros(3),
         sphere_frame=np.array([place[c.sphere_body] for c in candidates], np.int64),
@@ -268,7 +285,7 @@ def _plan(
         ).reshape(nk, 12),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
         restitution=np.array([_pair(scene, c).restitution for c in candidates], float),
-        **constraint_arrays(scene, place, candidates, rows_function),
+        **constraints,
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         motion_scale=float(scene.mapping.motion_scale),
         force_scale=float(scene.mapping.force_scale),

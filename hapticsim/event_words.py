@@ -17,10 +17,10 @@ _HOLD_WORDS = {
 
 FAULT_WORDS = {
     Fault.DEVICE_SILENT: "the device fell silent",
-    Fault.NOT_FINITE: "the simulation became NaN or infinite",
+    Fault.NOT_FINITE: "the simulation became NaN, infinite, or left all bounds",
     Fault.DEVICE_SPEED: "the device moved faster than allowed",
     Fault.STOPPED: "the device reports an emergency stop, or that it is not ready",
-    Fault.STRETCH: "the coupler would start stretched: move the device to the handle",
+    Fault.STRETCH: "the coupler is stretched too far: move the device to the handle",
     Fault.TWIST: "the coupler was twisted too far: turn the device back towards the handle",
     Fault.INCONSISTENT: "constraints contradict one another: one was refused, or let go",
     Fault.STALLED: "the loop stood still",
@@ -86,4 +86,4 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.THROUGH:
             return f"{subject}: a corner {value * 1e3:.3g} mm inside is held by no face and passes through"
         case _:
-            return "the tick was not finite: state taken back, force off"
+            return "the tick was not finite, or left all bounds: state taken back, force off"

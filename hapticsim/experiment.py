@@ -20,10 +20,13 @@ from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Model
 from hapticsim.model.urdf import load_urdf
+from hapticsim.offline.ending import Ending
 from hapticsim.offline.run import OfflineRun, simulate_offline
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 
 KIND = "offline"  # metadata of such a recording
+OFF = 1e-3  # of the energy in the motion: energy that is off by more is told
+WRONG = 0.1  # from which the run shows the integrator and not the robot
 
 
 def read_scene(file: Path, notes: list[str]) -> Scene:
@@ -72,8 +75,8 @@ def run_experiment(
     torques: Sequence[str] = (),
     progress: Callable[[str], Any] | None = None,
     **options: Any,
-) -> str:
-    """Simulate, record if asked to, and return the report.
+) -> tuple[str, bool]:
+    """Simulate, record if asked to, and return the report and whether the run can be used.
 
     initial, torques : NAME=VALUE, instead of the scene's start and beside its torque laws.
     options : of ``offline.run.simulate_offline``.
@@ -99,7 +102,12 @@ def run_experiment(
     wall_s = time.perf_counter() - start
     if out is not None:
         record(run, scene, out)
-    return report(run, wall_s)
+    return report(run, wall_s), is_usable(run)
+
+
+def is_usable(run: OfflineRun) -> bool:
+    """Say whether the run reached its end, and its energy is that of the robot."""
+    return run.ending is Ending.DONE and run.energy_off <= WRONG * run.energy_scale
 
 
 def torque_law(scene: Scene, equations: Equations, constant: np.ndarray) -> Any:
@@ -175,6 +183,18 @@ def report(run: OfflineRun, wall_s: float) -> str:
         f"energy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end, off by up to "
         f"{off:.3g} J ({off / scale:.2g} of the largest)",
     ]
+    off = run.energy_off / run.energy_scale
+    if off > OFF and run.ending is not Ending.DIVERGED:
+        remedy = (
+            "take a shorter --step, or --integrator cash_karp"
+            if run.integrator == "rk4"
+            else "ask for more accuracy"
+        )
+        worth = ": this is not the motion of the robot" if off > WRONG else ""
+        lines.append(
+            f"warning: the energy is off by {run.energy_off:.3g} J from what torques and damping account "
+            f"for, {100.0 * off:.2g} % of what is in the motion{worth}; {remedy}."
+        )
     if run.condition is not None:
         lines.append(
             f"condition number of the mass matrix {run.condition.min():.3g} to {run.condition.max():.3g}"

@@ -69,8 +69,9 @@ class Mechanism:
     initial : coordinate or speed -> value; 0 where left out.
     handle : (name of a place, Vector from its point or None) that the device holds unless a config says
         otherwise.
-    units : "rad" or "m" of a coordinate, or of a speed per second, where the rule guesses wrong: what stands
-        in a sine or turns a frame is an angle, everything else a length.
+    units : "rad" or "m" of a coordinate, or of a speed per second, where the dimensions of the expressions
+        leave it open (lengths written as numbers) and the rule guesses wrong: what stands in a sine or turns
+        a frame is an angle, everything else a length.
     sensors : name with its unit -> expression in coordinates, their rates, speeds and parameters, SI: what
         programs and people are told beside q and u.
     """

@@ -118,7 +118,7 @@ class ConstraintDescriber:
 
 def _row(row: Row, index: dict[str, int], child: dict[str, int], unit: dict[str, str]) -> dict[str, Any]:
     """One row; its force is in N m where it is about angles, in N otherwise."""
-    angular = row.kind == ANGLE_ROW or (row.joints and unit[row.joints[0][0]] == ANGULAR)
+    angular = row.kind == ANGLE_ROW or row.angular or (row.joints and unit[row.joints[0][0]] == ANGULAR)
     return {
         "kind": ROW_WORDS[row.kind],
         "a": index[row.a],

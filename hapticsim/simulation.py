@@ -345,6 +345,7 @@ class Simulation:
         state.q[:], state.u[:] = q, u
         state.active[:] = state.rank[:] = state.face[:] = 0
         state.depth[:] = 0.0
+        state.energy[:] = 0.0
 
 
 def _finite(value: object, shape: tuple[int, ...], name: str) -> np.ndarray:

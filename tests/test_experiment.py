@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 import hapticsim as hs
 from devices.scripted import Scripted
 from hapticsim.animation import Animation, film, show
+from hapticsim.child import PYTHON
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.experiment import left_out, read_scene, run_experiment
 from hapticsim.model.skeleton import skeleton
@@ -45,7 +48,7 @@ def pendulum(tmp_path: Path) -> Path:
 
 
 def run(path: Path, seconds: float = 1.0, out: Path | None = None, **options) -> str:
-    return run_experiment(read_scene(path, []), seconds, out, **{"integrator": "cash_karp", **options})
+    return run_experiment(read_scene(path, []), seconds, out, **{"integrator": "cash_karp", **options})[0]
 
 
 def test_a_recording_holds_the_motion_its_energy_and_what_it_cost(pendulum, tmp_path):
@@ -80,6 +83,41 @@ def test_a_urdf_is_simulated_too_and_its_recording_holds_it(tmp_path):
     assert recording.column("q0")[-1] < 0.0
     path.unlink()
     assert Animation(out, lambda text: None).scene["bodies"] == ["base", "rod"]
+
+
+STIFF = ROD.replace("</joint>", '<dynamics damping="50"/></joint>')
+
+
+def test_a_fixed_step_that_diverges_ends_with_a_sentence_and_status_1(tmp_path):
+    """50 N m s/rad on 0.35 kg m^2 with steps of 0.05 s: c h / I = 7."""
+    path = tmp_path / "stiff.urdf"
+    path.write_text(STIFF)
+    scene = read_scene(path, [])
+    words, usable = run_experiment(scene, 30.0, None, integrator="rk4", step_s=0.05, initial=["j=0.5"])
+    assert "went beyond 1e9 (SI): the step is too long" in words and not usable
+    command = [*PYTHON, "-m", "hapticsim", "simulate", str(path), "--integrator", "rk4", "--step", "0.05"]
+    done = subprocess.run([*command, "--initial", "j=0.5"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "the step is too long" in done.stdout
+    words, usable = run_experiment(scene, 30.0, None, integrator="rk4", step_s=0.01, initial=["j=0.5"])
+    assert usable and "warning" not in words
+
+
+@pytest.mark.parametrize(
+    ("step_s", "warns", "usable"), [(0.001, False, True), (0.1, True, True), (0.4, True, False)]
+)
+def test_energy_that_is_off_is_told(pendulum, step_s, warns, usable):
+    scene = read_scene(pendulum, [])
+    scene = dataclasses.replace(scene, torque_laws=())
+    words, can_be_used = run_experiment(
+        scene, 20.0, None, integrator="rk4", step_s=step_s, initial=["hinge=3.0"]
+    )
+    assert ("warning: the energy is off by" in words) is warns, words
+    assert can_be_used is usable, words
+
+
+def test_the_work_of_torques_and_dampers_is_accounted_for(pendulum):
+    words = run(pendulum, 5.0, integrator="rk4", step_s=0.002, torques=["hinge=1.5"], initial=["hinge=1.0"])
+    assert "warning" not in words
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,10 @@ def test_models_say_what_their_speeds_are_rates_of():
         ("caster rolls", True, 1),
         ("caster sticks", False, 1),
     ]
+    assert [row.angular for c in cart.constraints for row in c.rows] == [False, True], "a force, a torque"
     disk = load_mechanism(FOLDER / "rolling_disk.py", {"radius_m": 0.2})
+    assert [v.unit for v in disk.coordinates] == ["m", "rad", "m"]
+    assert [v.unit for v in disk.speeds] == ["m", "m", "m"], "u2 is the speed of the rim"
     assert disk.q0.tolist() == [0.0, 0.0, 0.2]
     assert disk.bodies[0].mass == 1.0
     assert disk.bodies[0].inertia_com_B == pytest.approx(np.diag([0.01, 0.01, 0.02]))

@@ -57,7 +57,6 @@ def mechanism(
         parameters={m: mass_kg, r: radius_m, slope: slope_rad, g: gravity_m_per_s2},
         initial={q3: radius_m},
         handle=("disk", None),
-        units={u2: "m"},
         sensors={
             "turned_rad": q2,
             "rolled_m": -r * q2,  # what the rim has laid down, up the ramp

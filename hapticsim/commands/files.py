@@ -73,25 +73,26 @@ def simulate(
     notes: list[str] = []
     scene = read_scene(config, notes)
     tell_notes(notes + left_out(scene))
-    print(
-        run_experiment(
-            scene,
-            seconds,
-            out,
-            initial=initial or (),
-            torques=torque or (),
-            progress=tell,
-            integrator=integrator,
-            algorithm=algorithm,
-            accuracy=accuracy,
-            precision=precision,
-            step_s=step,
-            condition_number=condition,
-            compare_with=compare,
-        )
+    words, usable = run_experiment(
+        scene,
+        seconds,
+        out,
+        initial=initial or (),
+        torques=torque or (),
+        progress=tell,
+        integrator=integrator,
+        algorithm=algorithm,
+        accuracy=accuracy,
+        precision=precision,
+        step_s=step,
+        condition_number=condition,
+        compare_with=compare,
     )
+    print(words)
     if out:
         print(f"recording: {out}; see it: hapticsim view {out}")
+    if not usable:
+        raise typer.Exit(1)
 
 
 def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
@@ -123,6 +124,28 @@ def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: 
     print(_end_of(rows, simulation))
     if out:
         print(f"recording: {out}")
+    if refused := _refused(rows):
+        print(refused, file=sys.stderr)
+        raise typer.Exit(1)
+
+
+def _refused(rows: Any) -> str:
+    """The ticks that were taken back, in a sentence; empty where none was."""
+    import numpy as np
+
+    from hapticsim.codes import Fault
+    from hapticsim.event_words import fault_words
+    from hapticsim.kernels.row import PLACE
+
+    # A fault is latched: a row may show it long after its tick.
+    faults = rows[:, PLACE["fault"]].astype(np.int64) & int(Fault.ENERGY | Fault.NOT_FINITE)
+    if not faults.any():
+        return ""
+    first = int(np.argmax(faults != 0))
+    return (
+        f"refused from {rows[first, PLACE['time_s']]:.4g} s on: {fault_words(Fault(int(faults[first])))}; "
+        "the state before was kept, at rest. Look at the masses and inertias of the robot, or raise rate_Hz."
+    )
 
 
 def _end_of(rows: Any, simulation: Any) -> str:

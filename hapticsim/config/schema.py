@@ -85,7 +85,7 @@ class ContactEntry(Section):
 
 
 class TorqueEntry(Section):
-    """Torque law of a joint, sampled once per tick: ``tau = c + gravity(q) + kp (q_ref - q) - kd u``."""
+    """Torque law of a joint, held for a tick if it can: ``tau = c + gravity(q) + kp (q_ref - q) - kd u``."""
 
     joint: Name = Field(description="joint name, or 'all' for every joint that has no entry of its own")
     law: Literal["none", "constant", "gravity_compensation", "pd"] = Field(description="which terms apply")
@@ -221,7 +221,9 @@ class SafetyEntry(Section):
     )
     slew_limit_N_per_s: Positive = Field(default=2000.0, description="fastest change of the force")
     max_stretch_m: Positive = Field(
-        default=0.05, description="arming is refused while device and handle are farther apart"
+        default=0.05,
+        description="arming is refused while device and handle are farther apart; four times as far is a "
+        "fault while armed",
     )
     max_device_speed_m_per_s: Positive = Field(
         default=5.0, description="a device that moves or jumps faster takes the force away"

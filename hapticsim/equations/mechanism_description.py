@@ -7,6 +7,7 @@ from typing import Any
 import sympy
 
 from hapticsim.equations.mechanism import System, name_of
+from hapticsim.equations.mechanism_dimensions import Dimensions
 from hapticsim.equations.mechanism_parts import Mass
 from hapticsim.equations.symbolic import Evaluation
 from hapticsim.model.tree import ANGULAR, LINEAR
@@ -18,15 +19,17 @@ def describe(system: System) -> dict[str, Any]:
     numbers = Evaluation({}, system.parameters)
     masses = {m.place.name: m for m in system.masses}
     initial = {name_of(k): float(v) for k, v in mechanism.initial.items()}
-    start, rows = 0, []
+    start, rows, dimensions = 0, [], Dimensions(system)
     for c in mechanism.constraints:
         count = len(c.configuration) + len(c.motion)
+        parts = system.rows[start : start + count]
         friction = c.friction
         rows.append(
             {
                 "name": c.name,
                 "start": start,
                 "count": count,
+                "units": [dimensions.unit(part.expression) or LINEAR for _, part in parts],
                 "held": bool(c.held),
                 "friction": friction
                 and [
@@ -38,12 +41,13 @@ def describe(system: System) -> dict[str, Any]:
         )
         start += count
     rate_of = [next((i for i, e in enumerate(system.rates) if e.expression == u), -1) for u in x.u]
-    units = _units_of_coordinates(system)
+    units = _units_of_coordinates(system, dimensions)
     return {
         "name": mechanism.name,
         "coordinates": [[name_of(q), unit] for q, unit in zip(mechanism.coordinates, units, strict=True)],
         "speeds": [
-            [name_of(u), _unit_of_speed(system, r, rate_of[r], units)] for r, u in enumerate(mechanism.speeds)
+            [name_of(u), _unit_of_speed(system, dimensions, r, rate_of[r], units)]
+            for r, u in enumerate(mechanism.speeds)
         ],
         "rate_of": rate_of,
         "q0": [initial.get(name_of(q), 0.0) for q in mechanism.coordinates],
@@ -81,8 +85,8 @@ def _handle(system: System, numbers: Evaluation) -> list[Any] | None:
     return [name, [float(numbers(e)) for e in point]]
 
 
-def _units_of_coordinates(system: System) -> list[str]:
-    """What stands in a sine, or whose rate turns a frame, is an angle."""
+def _units_of_coordinates(system: System, dimensions: Dimensions) -> list[str]:
+    """By dimensions; where these leave it open, an angle stands in a sine, or its rate turns a frame."""
     angles: set[Any] = set()
     for place in system.places.values():
         for e in (*(e for row in place.axes.R_WF for e in row), *place.p_W):
@@ -92,18 +96,21 @@ def _units_of_coordinates(system: System) -> list[str]:
             angles |= {q for q, by in zip(system.x.q, part.by_rates, strict=True) if by != 0}
     given = {name_of(k): v for k, v in system.mechanism.units.items()}
     return [
-        given.get(name_of(q), ANGULAR if plain in angles else LINEAR)
+        given.get(name_of(q)) or dimensions.unit(plain) or (ANGULAR if plain in angles else LINEAR)
         for q, plain in zip(system.mechanism.coordinates, system.x.q, strict=True)
     ]
 
 
-def _unit_of_speed(system: System, r: int, coordinate: int, units: list[str]) -> str:
+def _unit_of_speed(system: System, dimensions: Dimensions, r: int, coordinate: int, units: list[str]) -> str:
+    """By dimensions; where these leave it open, an angle turns a frame and is no rate of a length."""
     given = {name_of(k): v for k, v in system.mechanism.units.items()}
     name = name_of(system.mechanism.speeds[r])
     if name in given:
         return given[name]
     if coordinate >= 0:
         return units[coordinate]
+    if known := dimensions.unit(system.x.u[r]):
+        return known
     turns = any(part.by_u[r] != 0 for place in system.places.values() for part in place.axes.omega) or any(
         rate.by_u[r] != 0 and unit == ANGULAR for rate, unit in zip(system.rates, units, strict=True)
     )

@@ -285,7 +285,12 @@ def _model(words: Mapping[str, Any], source: Any) -> MechanismModel:
         u0=np.array(words["u0"], float),
         rows=tuple(
             Rows(
-                r["name"], r["start"], r["count"], r["held"], tuple(r["friction"]) if r["friction"] else None
+                name=r["name"],
+                start=r["start"],
+                count=r["count"],
+                held=r["held"],
+                friction=tuple(r["friction"]) if r["friction"] else None,
+                units=tuple(r["units"]),
             )
             for r in words["rows"]
         ),

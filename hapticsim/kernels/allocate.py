@@ -54,6 +54,7 @@ def allocate_state(
         friction=np.zeros(nc),
         face=np.zeros(nk, np.int64),
         depth=np.zeros(nk),
+        energy=np.zeros(3),
     )
 
 
@@ -117,7 +118,7 @@ def allocate_workspace(
     guards = 2 * nk + nc
     shapes = {
         "q0": nq, "u0": nu, "q1": nq, "u1": nu, "qs": nq, "qi": nq, "rate1": nq, "us": nu,
-        "dq": (4, nq), "du": (4, nu),
+        "dq": (5, nq), "du": (5, nu),
         "M": (nu, nu), "h": nu, "X": (nf, 12), "V": (nf, nu, 6), "vel": (nf, 6), "acc": (nf, 6),
         "tau": nu, "gravity": nu, "f": nu, "A": (nr, nu), "s": nr, "B": (nr, nu), "t": nr, "phi": nr,
         "rows": nr, "LU": (nr, nr), "pivots": nr, "D": (nr, nu), "E": (nr, nu), "g": nr, "K": (nu, nu),
@@ -131,6 +132,8 @@ def allocate_workspace(
         "Q": (nr, nu), "QY": (nr, nu), "qb": nr, "qr": nr, "N": (2, nu), "share": nr,
         "prepared": HINTS, "pushing": HINTS, "earlier": nu, "told": HINTS, "clash": 1,
         "wanted": nc, "touched": nk, "fires": nk,
+        "method": 2, "divisions": 1, "substep": 1, "spring": nu, "damper": nu, "H": (6, nu), "limited": nu,
+        "qe": nq, "ue": nu, "work": 9, "energies": 2, "moved": 1,
     }  # fmt: skip
     integers = {
         "rows",
@@ -145,6 +148,9 @@ def allocate_workspace(
         "wanted",
         "touched",
         "fires",
+        "method",
+        "divisions",
+        "moved",
     }
     return Workspace(
         **{name: np.zeros(shape, np.int64 if name in integers else float) for name, shape in shapes.items()}

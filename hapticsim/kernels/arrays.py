@@ -43,6 +43,7 @@ class Plan(Block):
     response: Int  # address of an impulse response
     forward_dynamics: Int  # address of the articulated-body method
     gravity_force: Int  # address of the bias at zero speed
+    energy: Int  # address of kinetic and potential energy, 0 where the balance is not kept (energy.py)
     displace: Int  # address of q moved by W(q) delta
     normalise: Int  # address of quaternions made unit
     quaternions: Int  # 1 when q holds any
@@ -56,6 +57,14 @@ class Plan(Block):
     torque_reference: Vector  # (nu,)
     torque_limit: Vector  # (nu,) [N m] or [N]
     q_of_u: IntVector  # (nu,) int, index in q of the joint of speed r (1-dof joints), -1 otherwise
+    law_in_stages: Int  # 1: springs and dampers of the torque laws act in each stage and are not held
+    damping_rate: Float  # [1/s] fastest decay that joint damping, and laws in the stages, ask for
+    spring_rate: Float  # [rad/s] fastest oscillation that the laws in the stages ask for
+    handle_mobility: Float  # [1/kg] largest 1 / mass that a force on the handle may find
+    turn_mobility: Float  # [1/(kg m^2)] largest 1 / inertia that a torque on the handle's body may find
+    energy_scale: Float  # [J] what a gain of energy is compared with
+    driven: Int  # 1: a constraint prescribes a rate, so that its force may do work
+    turns: IntVector  # (nu,) int, 1: a component of the angular velocity of a joint with a quaternion
     handle_frame: Int  # index of a frame, -1 without a handle
     handle_point: Vector  # (3,) [m] in B
     sphere_frame: IntVector  # (nk,) int, frame of the body with the sphere
@@ -141,6 +150,7 @@ class State(Block):
     friction: Vector  # (nc,) [N] along the row of what slips, at the last stage: a first guess for the next
     face: IntVector  # (nk,) int, 1 to 6: face of the box that holds a corner; 0, or what inside.py says
     depth: Vector  # (nk,) [m] gap at which a candidate is held that was found inside, at most 0
+    energy: Vector  # (3,) [J] after the last tick; part of the gains allowed that is used; 1 when it is known
 
 
 class Input(Block):
@@ -200,8 +210,8 @@ class Workspace(Block):
     qi: Vector  # (nq,) between the ends of a piece (dense.py)
     rate1: Vector  # (nq,) rates of the coordinates at its end
     us: Vector  # (nu,)
-    dq: Matrix  # (4, nq) qdot of the stages
-    du: Matrix  # (4, nu) udot of the stages
+    dq: Matrix  # (5, nq) qdot of the stages, and of the first stage of a later division of the piece
+    du: Matrix  # (5, nu) udot of the same
     M: Matrix  # (nu, nu) mass matrix
     h: Vector  # (nu,) bias
     X: Matrix  # (nf, 12)
@@ -273,3 +283,15 @@ class Workspace(Block):
     wanted: IntVector  # (nc,) int, 1: the constraint is to be imposed
     touched: IntVector  # (nk,) int, contacts that were imposed when it was last asked what they engage
     fires: IntVector  # (nk,) int, how often a guard of each contact fired in this tick
+    method: IntVector  # (2,) int: how this tick is integrated (stiffness.py), 1: coupler linear in substeps
+    divisions: IntVector  # (1,) int, steps of the classical method that a piece is divided into
+    substep: Vector  # (1,) [s] length of the linearly implicit substep that a stage is evaluated for, or 0
+    spring: Vector  # (nu,) stiffness of the laws in the stages
+    damper: Vector  # (nu,) damping of the laws in the stages
+    H: Matrix  # (6, nu) velocity of the handle's point and the turning that is coupled, per speed
+    limited: Vector  # (nu,) [N m] or [N] what a law in the stages asks for beyond its limit, else 0
+    qe: Vector  # (nq,) at the substep
+    ue: Vector  # (nu,)
+    work: Vector  # (9,) work of the forces from outside (energy.py)
+    energies: Vector  # (2,) [J] kinetic and potential
+    moved: IntVector  # (1,) int, 1: constraints were switched within the tick, which may put energy in

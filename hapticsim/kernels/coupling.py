@@ -69,6 +69,12 @@ def spring_damper(K, B, limit, ex, ey, ez, vx, vy, vz):
 @inlined
 def coupler_force(plan, state, inp, ws, t):
     """Force on the handle [N], world axes, t seconds into the tick; three scalars."""
+    return coupler_force_within(plan, state, inp, ws, t, inp.coupler[2] / plan.force_scale)
+
+
+@inlined
+def coupler_force_within(plan, state, inp, ws, t, limit):
+    """The same within another limit [N] than the hand's."""
     gain = state.gain[0]
     if gain == 0.0:
         return 0.0, 0.0, 0.0
@@ -77,7 +83,7 @@ def coupler_force(plan, state, inp, ws, t):
     fx, fy, fz = spring_damper(
         inp.coupler[0],
         inp.coupler[1],
-        inp.coupler[2] / plan.force_scale,
+        limit,
         px + vx * t - hx,
         py + vy * t - hy,
         pz + vz * t - hz,
@@ -152,6 +158,12 @@ def turn_stretch(plan, w, x, y, z):
 @inlined
 def coupler_torque(plan, state, inp, ws, t):
     """Torque on the handle's body [N m] in device axes, t seconds into the tick; three scalars."""
+    return coupler_torque_within(plan, state, inp, ws, t, inp.turn_coupler[2] / plan.torque_scale)
+
+
+@inlined
+def coupler_torque_within(plan, state, inp, ws, t, limit):
+    """The same within another limit [N m] than the hand's."""
     gain = state.gain[0]
     if gain == 0.0 or plan.turning == NONE:
         return 0.0, 0.0, 0.0
@@ -161,7 +173,7 @@ def coupler_torque(plan, state, inp, ws, t):
     hx = R[0, 0] * v[0] + R[1, 0] * v[1] + R[2, 0] * v[2]
     hy = R[0, 1] * v[0] + R[1, 1] * v[1] + R[2, 1] * v[2]
     hz = R[0, 2] * v[0] + R[1, 2] * v[1] + R[2, 2] * v[2]
-    K, B, limit = inp.turn_coupler[0], inp.turn_coupler[1], inp.turn_coupler[2] / plan.torque_scale
+    K, B = inp.turn_coupler[0], inp.turn_coupler[1]
     if plan.turning != ABOUT_Z:
         mx, my, mz = spring_damper(K, B, limit, ex, ey, ez, d[4] - hx, d[5] - hy, d[6] - hz)
         return gain * mx, gain * my, gain * mz
@@ -186,22 +198,70 @@ def to_world(plan, x, y, z):
     )
 
 
+@inlined
+def turning_axes(plan, state, inp, ws, t):
+    """Three world axes, by which the coupled turning is measured at the handle: those of the device, or none,
+    none and the gradient of the angle about the device's z; nine scalars."""
+    R = plan.rotation_WD
+    if plan.turning != ABOUT_Z:
+        return R[0, 0], R[1, 0], R[2, 0], R[0, 1], R[1, 1], R[2, 1], R[0, 2], R[1, 2], R[2, 2]
+    w, x, y, z = turn_error(plan, state, inp, ws, t)
+    n = w * w + z * z
+    if n < TILTED:
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    bx, by, bz = to_world(plan, (z * x - w * y) / n, (z * y + w * x) / n, 1.0)
+    return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, bx, by, bz
+
+
+@inlined
+def coupler_energy(plan, state, inp, ws, t):
+    """What the springs of a coupler that is linear hold [J], t seconds into the tick."""
+    px, py, pz, vx, vy, vz = anchor(plan, state, inp)
+    _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
+    x, y, z = px + vx * t - hx, py + vy * t - hy, pz + vz * t - hz
+    energy = inp.coupler[0] * (x * x + y * y + z * z)
+    if plan.turning != NONE:
+        w, x, y, z = turn_error(plan, state, inp, ws, t)
+        x, y, z = turn_stretch(plan, w, x, y, z)
+        energy += inp.turn_coupler[0] * (x * x + y * y + z * z)
+    return 0.5 * state.gain[0] * energy
+
+
 @kernel
 def add_handle_force(plan, state, inp, ws, t):
-    """Add to ws.f the generalized active force F_r = V_r . f of coupler and outside force at the handle."""
-    i = plan.handle_frame
-    fx, fy, fz = coupler_force(plan, state, inp, ws, t)
+    """Add to ws.f the generalized active force F_r = V_r . f of coupler and outside force at the handle.
+
+    Returns the power of these forces [W].  In a substep a coupler that is linear there has no limit, and its
+    power is what the device puts in: its springs keep the rest, and its dampers only take.
+    """
+    i, linear = plan.handle_frame, ws.substep[0] > 0.0 and ws.method[1] == 1
+    most, most_turning = inp.coupler[2] / plan.force_scale, inp.turn_coupler[2] / plan.torque_scale
+    if linear:
+        most = most_turning = math.inf
+    fx, fy, fz = coupler_force_within(plan, state, inp, ws, t, most)
+    power = 0.0
+    if linear:
+        _, _, _, vx, vy, vz = anchor(plan, state, inp)
+        _, _, _, _, _, _, wx, wy, wz = handle_motion(plan, ws)
+        power = fx * (vx - wx) + fy * (vy - wy) + fz * (vz - wz)
     fx += inp.force_W[0]
     fy += inp.force_W[1]
     fz += inp.force_W[2]
-    x, y, z = coupler_torque(plan, state, inp, ws, t)
+    x, y, z = coupler_torque_within(plan, state, inp, ws, t, most_turning)
     if fx == 0.0 and fy == 0.0 and fz == 0.0 and x == 0.0 and y == 0.0 and z == 0.0:
-        return
+        return power
     rx, ry, rz, _, _, _, _, _, _ = handle_motion(plan, ws)
     mx, my, mz = ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx
+    v = ws.vel[i]
     if plan.turning != NONE:
+        if linear:
+            d = inp.turn
+            power += x * d[4] + y * d[5] + z * d[6]
         x, y, z = to_world(plan, x, y, z)
+        if linear:
+            power -= x * v[0] + y * v[1] + z * v[2]
         mx, my, mz = mx + x, my + y, mz + z
     for r in range(ws.f.size):
         V = ws.V[i, r]
         ws.f[r] += mx * V[0] + my * V[1] + mz * V[2] + fx * V[3] + fy * V[4] + fz * V[5]
+    return power + mx * v[0] + my * v[1] + mz * v[2] + fx * v[3] + fy * v[4] + fz * v[5]

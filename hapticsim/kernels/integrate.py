@@ -1,38 +1,74 @@
-"""A piece of a tick: one step of the classical Runge-Kutta method, then back onto the constraints."""
+"""A piece of a tick: one step of the classical Runge-Kutta method, or substeps where something is stiff, then
+back onto the constraints."""
 
 from __future__ import annotations
 
 import math
 
+from hapticsim.kernels.energy import FIRST, PIECE, POWER, TURNED
 from hapticsim.kernels.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_solve, lu_solve
 from hapticsim.kernels.rows import rate_of
+from hapticsim.kernels.stiffness import RUNGE_KUTTA
+from hapticsim.kernels.substeps import extrapolate
 from hapticsim.kernels.units import stage
 
 
 @kernel
-def runge_kutta(plan, state, inp, ws, t, h, m):
-    """From (ws.q0, ws.u0) with first stage ws.dq[0], ws.du[0] at t to (ws.q1, ws.u1) at t + h, m rows."""
-    nq, nu = ws.q0.size, ws.u0.size
-    ws.counts[2] = 1  # only the first stage is asked for more than accelerations
+def classical_step(plan, state, inp, ws, q, u, first, power, t, h, m, q_end, u_end):
+    """One step of the classical method from (q, u) at t to (q_end, u_end) at t + h, m rows.
+
+    first   place of the first stage in ws.dq and ws.du, with its power [W].
+    Adds to the work of the piece and its turnover.
+    """
+    nq, nu = q.size, u.size
+    work, turned = power, abs(power)
+    before = first
     for k in range(1, 4):
         a = h if k == 3 else 0.5 * h
         for i in range(nq):
-            ws.qs[i] = ws.q0[i] + a * ws.dq[k - 1, i]
+            ws.qs[i] = q[i] + a * ws.dq[before, i]
         for i in range(nu):
-            ws.us[i] = ws.u0[i] + a * ws.du[k - 1, i]
+            ws.us[i] = u[i] + a * ws.du[before, i]
         if plan.quaternions == 1:
             normalise_at(plan.normalise)(ws.qs)
         stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[k], ws.du[k], m)
-    ws.counts[2] = 0
+        share = ws.work[POWER] if k == 3 else 2.0 * ws.work[POWER]
+        work += share
+        turned += abs(share)
+        before = k
     sixth = h / 6.0
     for i in range(nq):
-        ws.q1[i] = ws.q0[i] + sixth * (ws.dq[0, i] + 2.0 * (ws.dq[1, i] + ws.dq[2, i]) + ws.dq[3, i])
+        q_end[i] = q[i] + sixth * (ws.dq[first, i] + 2.0 * (ws.dq[1, i] + ws.dq[2, i]) + ws.dq[3, i])
     for i in range(nu):
-        ws.u1[i] = ws.u0[i] + sixth * (ws.du[0, i] + 2.0 * (ws.du[1, i] + ws.du[2, i]) + ws.du[3, i])
+        u_end[i] = u[i] + sixth * (ws.du[first, i] + 2.0 * (ws.du[1, i] + ws.du[2, i]) + ws.du[3, i])
     if plan.quaternions == 1:
-        normalise_at(plan.normalise)(ws.q1)
+        normalise_at(plan.normalise)(q_end)
+    ws.work[PIECE] += sixth * work
+    ws.work[TURNED] += sixth * turned
+
+
+@kernel
+def runge_kutta(plan, state, inp, ws, t, h, m):
+    """From (ws.q0, ws.u0) with first stage ws.dq[0], ws.du[0] at t to (ws.q1, ws.u1) at t + h, m rows.
+
+    In ws.divisions equal steps: one, unless the piece would gain energy with fewer.
+    """
+    ws.counts[2] = 1  # only the first stage is asked for more than accelerations
+    ws.work[PIECE] = ws.work[TURNED] = 0.0
+    n = ws.divisions[0]
+    step = h / n
+    classical_step(plan, state, inp, ws, ws.q0, ws.u0, 0, ws.work[FIRST], t, step, m, ws.q1, ws.u1)
+    for k in range(1, n):
+        at = t + k * step
+        for i in range(ws.qe.size):
+            ws.qe[i] = ws.q1[i]
+        for i in range(ws.ue.size):
+            ws.ue[i] = ws.u1[i]
+        stage(plan, state, inp, ws, ws.qe, ws.ue, at, ws.dq[4], ws.du[4], m)
+        classical_step(plan, state, inp, ws, ws.qe, ws.ue, 4, ws.work[POWER], at, step, m, ws.q1, ws.u1)
+    ws.counts[2] = 0
 
 
 @kernel
@@ -111,7 +147,10 @@ def project(plan, state, ws, m):
 @kernel
 def advance(plan, state, inp, ws, t, h, m):
     """One piece of length h, with the frames at its end in ws when a free candidate may touch there."""
-    runge_kutta(plan, state, inp, ws, t, h, m)
+    if ws.method[0] == RUNGE_KUTTA:
+        runge_kutta(plan, state, inp, ws, t, h, m)
+    else:
+        extrapolate(plan, state, inp, ws, t, h, m)
     if m - ws.counts[0] < state.active.size or ws.counts[1] > 0:
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 

@@ -64,6 +64,7 @@ def observe(plan, state, inp, out, ws):
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     sample_torques(plan, state, inp, ws)
+    ws.substep[0] = 0.0
     m = list_rows(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:

@@ -71,7 +71,8 @@ def read_packed(row, state):
     n = _read(state.turn_offset, row, n)
     n = _read(state.friction, row, n)
     n = _read_ints(state.face, row, n)
-    _read(state.depth, row, n)
+    n = _read(state.depth, row, n)
+    _read(state.energy, row, n)
 
 
 @kernel
@@ -107,4 +108,5 @@ def pack_state(state, row):
     n = _append(state.turn_offset, row, n)
     n = _append(state.friction, row, n)
     n = _append(state.face, row, n)
-    _append(state.depth, row, n)
+    n = _append(state.depth, row, n)
+    _append(state.energy, row, n)

@@ -4,37 +4,66 @@ from __future__ import annotations
 
 from hapticsim.kernels.coupling import add_handle_force
 from hapticsim.kernels.embedding import combine_rows, constraint_forces, embedded_acceleration
+from hapticsim.kernels.energy import POWER
 from hapticsim.kernels.foreign import forward_dynamics_at, kane_at, kinematics_at, response_factor_at
 from hapticsim.kernels.friction import SUBSTITUTIONS, apply_friction, evaluate_slips
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.response import response_acceleration
+from hapticsim.kernels.stiffness import make_implicit
 from hapticsim.kernels.units import evaluate_rows
 
 
 @kernel
-def generalized_forces(plan, state, inp, ws, u, t):
-    """ws.f = torque laws - joint damping + forces at the handle, t seconds into the tick."""
+def generalized_forces(plan, state, inp, ws, q, u, t):
+    """ws.f = torque laws - joint damping + forces at the handle, t seconds into the tick, and their power.
+
+    The power leaves out what only takes, joint damping and dampers of laws in the stages, and the springs of
+    these, whose work is what they hold less (energy.py).
+    """
+    power = 0.0
     for r in range(u.size):
         ws.f[r] = ws.tau[r] - plan.damping[r] * u[r]
+        power += ws.tau[r] * u[r]
+    if plan.law_in_stages == 1:
+        for r in range(u.size):
+            if ws.spring[r] != 0.0 or ws.damper[r] != 0.0:
+                spring = ws.spring[r] * (plan.torque_reference[r] - q[plan.q_of_u[r]])
+                ws.f[r] += spring - ws.damper[r] * u[r]
     if plan.handle_frame >= 0:
-        add_handle_force(plan, state, inp, ws, t)
+        power += add_handle_force(plan, state, inp, ws, t)
+    ws.work[POWER] = power
 
 
 @kernel
 def free_stage(plan, state, inp, ws, q, u, t, qdot, udot):
     """qdot and udot without any row imposed; frames in ws are at (q, u)."""
     kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
-    generalized_forces(plan, state, inp, ws, u, t)
+    generalized_forces(plan, state, inp, ws, q, u, t)
     forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)
 
 
 @kernel
 def terms(plan, state, inp, ws, q, u, t, qdot):
-    """M, h, frames and generalized forces at (q, u); ws.f becomes Q - h."""
+    """M, h, frames and generalized forces at (q, u); ws.f becomes Q - h.
+
+    In a substep both become those of the linearly implicit step (stiffness.py).
+    """
     kane_at(plan.kane)(q, u, qdot, ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
-    generalized_forces(plan, state, inp, ws, u, t)
+    generalized_forces(plan, state, inp, ws, q, u, t)
     for r in range(u.size):
         ws.f[r] -= ws.h[r]
+    if ws.substep[0] > 0.0:
+        make_implicit(plan, state, inp, ws, u, t, ws.substep[0])
+
+
+@kernel
+def add_power_of_rows(plan, ws, u, udot):
+    """Add to the power at the stage that of the rows' forces, A' lambda = M udot - f: of prescribed rates."""
+    for r in range(u.size):
+        force = -ws.f[r]
+        for s in range(u.size):
+            force += ws.M[r, s] * udot[s]
+        ws.work[POWER] += u[r] * force
 
 
 @kernel
@@ -51,13 +80,17 @@ def solve_embedded(state, ws, m, udot):
 def response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     """The same in O(n), by impulse responses of the rows; ws.lam their forces.  False when they depend."""
     kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
-    generalized_forces(plan, state, inp, ws, u, t)
+    generalized_forces(plan, state, inp, ws, q, u, t)
     evaluate_rows(plan, state, q, u, t, m, ws)
     forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)
     response_factor_at(plan.response_factor)(q, ws.F)
-    return response_acceleration(
+    if not response_acceleration(
         plan.response, ws.F, ws.A, ws.s, m, udot, ws.Q, ws.QY, ws.Wr, ws.c, udot, ws.lam
-    )
+    ):
+        return False
+    for i in range(m):
+        ws.work[POWER] += ws.lam[i] * ws.b[i]
+    return True
 
 
 @kernel
@@ -69,7 +102,10 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     terms(plan, state, inp, ws, q, u, t, qdot)
     evaluate_rows(plan, state, q, u, t, m, ws)
     if ws.counts[1] == 0:
-        return solve_embedded(state, ws, m, udot)
+        det = solve_embedded(state, ws, m, udot)
+        if plan.driven == 1:
+            add_power_of_rows(plan, ws, u, udot)
+        return det
     evaluate_slips(plan, state, q, u, t, ws)
     for c in range(ws.slip_force.size):
         ws.slip_force[c] = 0.0
@@ -82,6 +118,8 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
         if not apply_friction(plan, state, m, ws):
             break
         det = solve_embedded(state, ws, m, udot)
+    if plan.driven == 1:
+        add_power_of_rows(plan, ws, u, udot)
     return det
 
 
@@ -90,10 +128,10 @@ def evaluate_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
 
     Returns |det A_D|.  Where ws.counts[2] is 1 and the tree is large, the O(n) route is taken: then
     ws.counts[3] becomes 1, ws.lam holds the forces of the rows, and M, h, ws.LU and the determinant are not
-    made.
+    made.  In a substep (ws.substep) the equations are those of stiffness.py, with or without rows.
     """
     ws.counts[3] = 0
-    if m == 0 and ws.counts[1] == 0:
+    if m == 0 and ws.counts[1] == 0 and ws.substep[0] == 0.0:
         free_stage(plan, state, inp, ws, q, u, t, qdot, udot)
         return 1.0
     quick = ws.counts[2] == 1 and plan.response != 0 and 2 * m <= u.size

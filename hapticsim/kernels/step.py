@@ -7,12 +7,23 @@ trouble is flags and counters.
 
 from __future__ import annotations
 
+import math
+
 from hapticsim.codes import Event, Fault
 from hapticsim.kernels.choice import OVERFLOW, record
 from hapticsim.kernels.coupling import anchor, coupler_force, handle_motion
 from hapticsim.kernels.crossing import advance_to_event
 from hapticsim.kernels.edges import feature, is_lost
 from hapticsim.kernels.embedding import scaled_volume
+from hapticsim.kernels.energy import (
+    FIRST,
+    POWER,
+    begin_balance,
+    begin_piece,
+    divide_piece,
+    farthest,
+    gained,
+)
 from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
 from hapticsim.kernels.guards import read_guards, row_forces
@@ -26,10 +37,12 @@ from hapticsim.kernels.oscillation import OSCILLATION, watch_swing
 from hapticsim.kernels.rows import HELD, list_rows
 from hapticsim.kernels.safety import FAULT, asks_for_handle, take_force_away, update_safety
 from hapticsim.kernels.selection import KEEP_CHOICE
+from hapticsim.kernels.stiffness import choose_method
 from hapticsim.kernels.switching import engage_by_touch, slip_or_break, switch_as_asked
 from hapticsim.kernels.torque import sample_torques
 from hapticsim.kernels.units import capture, choose_speeds, handle, resolve, settle, stage
 
+ARMED_STRETCH = 4.0  # times max_stretch_m: a coupler longer than that while it is armed
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
@@ -37,6 +50,8 @@ RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step lea
 GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
 UNCHOSEN = 1e300  # a volume that none reaches: the speeds are chosen again
 NOT_FINITE, EVENT_NOT_FINITE, EVENT_SAFETY = int(Fault.NOT_FINITE), int(Event.NOT_FINITE), int(Event.SAFETY)
+ENERGY, EVENT_ENERGY = int(Fault.ENERGY), int(Event.ENERGY)
+STRETCH = int(Fault.STRETCH)
 
 
 @kernel
@@ -49,6 +64,7 @@ def start_piece(plan, state, inp, out, ws, t, m, again):
     ask for an impulse.
     """
     det = stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+    ws.work[FIRST] = ws.work[POWER]
     if m == 0:
         return False
     rank, now = state.rank[0], scaled_volume(det, state.rank[0], state.order, ws.M)
@@ -59,6 +75,7 @@ def start_piece(plan, state, inp, out, ws, t, m, again):
         if again == 0 and 0 < rank < state.rank[0]:
             return True
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+        ws.work[FIRST] = ws.work[POWER]
     for i in range(ws.counts[0], m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
     pulls = row_forces(state, ws, m, ws.du[0])
@@ -75,6 +92,10 @@ def sample_coupler(plan, state, inp, out, ws):
     px, py, pz, _, _, _ = anchor(plan, state, inp)
     _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     fx, fy, fz = coupler_force(plan, state, inp, ws, 0.0)
+    stretch = math.sqrt((px - hx) ** 2 + (py - hy) ** 2 + (pz - hz) ** 2)
+    if state.gain[0] > 0.0 and stretch > ARMED_STRETCH * plan.max_stretch_m:
+        take_force_away(state, STRETCH)
+        fx = fy = fz = 0.0
     out.anchor_W[0], out.anchor_W[1], out.anchor_W[2] = px, py, pz
     out.handle_W[0], out.handle_W[1], out.handle_W[2] = hx, hy, hz
     out.coupler_W[0], out.coupler_W[1], out.coupler_W[2] = fx, fy, fz
@@ -124,6 +145,7 @@ def take_back(state, out, ws, fault):
     """Refuse the tick: the state at its start, at rest, nothing touching, and no force."""
     copy(ws.good_q, state.q)
     copy(ws.good_hold, state.hold)
+    state.energy[0] = state.energy[1] = state.energy[2] = 0.0
     for r in range(state.u.size):
         state.u[r] = 0.0
     for k in range(state.active.size):
@@ -142,8 +164,9 @@ def step(plan, state, inp, out, ws):
 
     plan, state, inp, out, ws   the tuples of kernels/arrays.py; state and out are written.
 
-    Assumes q with unit quaternions and finite plan; a non-finite outcome is refused: the state at the start
-    of the tick is taken back with speeds zero, and the fault state entered.
+    Assumes q with unit quaternions and finite plan.  An outcome that is not finite, or out of all bounds, or
+    has more energy than was put in, is refused: the state at the start of the tick is taken back with speeds
+    zero, and the fault state entered.
     """
     out.counts[0] = 0
     out.counts[1] = 0
@@ -165,7 +188,9 @@ def step(plan, state, inp, out, ws):
     if plan.handle_frame >= 0:
         seat_turn(plan, state, inp, ws, mode)
     sample_torques(plan, state, inp, ws)
+    choose_method(plan, state, inp, ws)
 
+    ws.moved[0] = 0
     changed = state.hold.size > 0 and switch_as_asked(plan, state, inp, ws, out)
     m = list_rows(plan, state, ws)
     if changed or m != state.rank[1]:
@@ -187,6 +212,7 @@ def step(plan, state, inp, out, ws):
             start_piece(plan, state, inp, out, ws, 0.0, m, 1)
     sample_coupler(plan, state, inp, out, ws)
     report(plan, state, out, ws, m)
+    begin_balance(plan, state, ws, ws.moved[0] == 1)
 
     t, handled, quick = 0.0, 0, 0
     for k in range(ws.fires.size):
@@ -196,6 +222,9 @@ def step(plan, state, inp, out, ws):
         sort_inside(plan, state, ws, out, t)
         remaining = plan.tick_s - t
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
+        if divide_piece(plan, state, ws):
+            start_piece(plan, state, inp, out, ws, t, m, 1)
+            continue
         out.counts[1] += 1
         copy(ws.q1, ws.q0)
         copy(ws.u1, ws.u0)
@@ -212,14 +241,23 @@ def step(plan, state, inp, out, ws):
             out.counts[3] += 1
         else:
             m = handle(plan, state, inp, ws, out, fired, t)
+        if plan.driven == 1:  # impulses of what is driven do work
+            ws.moved[0] = 1
         if start_piece(plan, state, inp, out, ws, t, m, 0):
             m = resolve(plan, state, inp, ws, out, t, 0)
             start_piece(plan, state, inp, out, ws, t, m, 1)
+        begin_piece(plan, ws)
 
     commanded = is_finite(out.hand_force_D) and is_finite(out.hand_torque_D)
-    if not (is_finite(ws.q0) and is_finite(ws.u0) and commanded):
+    finite = is_finite(ws.q0) and is_finite(ws.u0) and commanded
+    beyond = farthest(plan, ws) if finite else math.inf
+    gain = gained(plan, state, ws) if beyond <= 1.0 else 0.0
+    if beyond > 1.0:
         take_back(state, out, ws, NOT_FINITE)
-        record(out, EVENT_NOT_FINITE, -1, 0.0, plan.tick_s)
+        record(out, EVENT_NOT_FINITE, -1, beyond if finite else 0.0, plan.tick_s)
+    elif gain != 0.0:  # also one that is not a number
+        take_back(state, out, ws, ENERGY)
+        record(out, EVENT_ENERGY, -1, gain, plan.tick_s)
     else:
         copy(ws.q0, state.q)
         copy(ws.u0, state.u)

@@ -114,6 +114,7 @@ def settle_constraints(plan, state, inp, ws, out, t, _):
 
     Of constraints whose rates contradict one another the last goes.  Returns the number of rows.
     """
+    ws.moved[0] = 1
     m = resolve(plan, state, inp, ws, out, t, 0)
     for _ in range(state.hold.size):
         if not ws.clash[0] > CLASH:

@@ -24,7 +24,7 @@ from hapticsim.codes import (
 )
 from hapticsim.errors import listed, nearest
 from hapticsim.model.curve import Curve
-from hapticsim.model.tree import WORLD, Placement
+from hapticsim.model.tree import ANGULAR, WORLD, Placement
 
 NAME_LENGTH = 64  # characters: as many as a request on the wire takes
 
@@ -48,6 +48,7 @@ class Row:
     joints: tuple[tuple[str, float], ...] = ()  # of SPEEDS_ROW: joint and factor
     drive: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)  # speed, amplitude, rad/s, rad
     equation: int = 0
+    angular: bool = False  # of EQUATION_ROW: it is about angles, and its force is a torque
     curve: Curve | None = None  # in B
     latch: bool = False  # holds the displacement found when it is switched on
     offset: float = 0.0  # [m] or [rad] displacement at which its gap is zero
@@ -188,9 +189,10 @@ def skate_rows(a: str, point_a: np.ndarray, side_a: np.ndarray, b: str) -> tuple
     return (Row(SKATE_ROW, a, b, point_a, direction_a=side_a / np.linalg.norm(side_a)),)
 
 
-def equation_rows(numbers: tuple[int, ...]) -> tuple[Row, ...]:
-    """Equations of the mechanism itself."""
-    return tuple(Row(EQUATION_ROW, equation=n) for n in numbers)
+def equation_rows(numbers: tuple[int, ...], units: tuple[str, ...]) -> tuple[Row, ...]:
+    """Equations of the mechanism itself; units (rows,) "rad" or "m" of their gaps."""
+    pairs = zip(numbers, units, strict=True)
+    return tuple(Row(EQUATION_ROW, equation=n, angular=unit == ANGULAR) for n, unit in pairs)
 
 
 def bodies_of(constraints: tuple[Constraint, ...]) -> set[str]:

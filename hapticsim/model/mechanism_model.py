@@ -47,6 +47,7 @@ class Rows:
     count: int
     held: bool  # at the start
     friction: tuple[float, float, float | str] | None = None  # static, kinetic, load [N] or whose force it is
+    units: tuple[str, ...] = ()  # (count,) "rad" or "m": its force is a torque, or a force
 
     def constraint(self) -> Constraint:
         """Return it in the words of a scene."""
@@ -59,7 +60,7 @@ class Rows:
                 else Friction(static, kinetic, load=normal)
             )
         numbers = tuple(range(self.start, self.start + self.count))
-        return Constraint(self.name, equation_rows(numbers), self.held, friction)
+        return Constraint(self.name, equation_rows(numbers, self.units), self.held, friction)
 
 
 @dataclass(frozen=True)

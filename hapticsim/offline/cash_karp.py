@@ -42,7 +42,7 @@ MOST_GROWTH, MOST_SHRINKING = 5.0, 0.1
 NEGLIGIBLE = 1.89e-4  # (5 / SAFETY)^(1 / GROW): below it the step grows by MOST_GROWTH
 TINY = 1e-30  # keeps the scale of an error above 0
 
-DONE, STEP_UNDERFLOW, NOT_FINITE, TOO_MANY_STEPS = (int(ending) for ending in Ending)
+DONE, STEP_UNDERFLOW, NOT_FINITE, TOO_MANY_STEPS, _ = (int(ending) for ending in Ending)
 
 
 def cash_karp(

@@ -98,3 +98,12 @@ def all_finite(y):
         if not math.isfinite(y[i]):
             return False
     return True
+
+
+@kernel
+def largest(y):
+    """The largest |entry|."""
+    most = abs(y[0])
+    for i in range(1, y.size):
+        most = max(most, abs(y[i]))
+    return most

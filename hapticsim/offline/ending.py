@@ -12,6 +12,7 @@ class Ending(IntEnum):
     STEP_UNDERFLOW = 1
     NOT_FINITE = 2
     TOO_MANY_STEPS = 3
+    DIVERGED = 4
 
     @property
     def sentence(self) -> str:
@@ -25,5 +26,7 @@ _SENTENCES = {
     "than the accuracy asked for: ask for less accuracy, for float64, or for algorithm 'abm_exact'.",
     Ending.NOT_FINITE: "A coordinate, speed or acceleration became infinite or NaN: shorten the step, or "
     "look at the mass matrix and the torques there.",
+    Ending.DIVERGED: "A coordinate or speed went beyond 1e9 (SI): the step is too long for this motion, or "
+    "for the damping of a joint; shorten it, or take one that chooses its steps ('cash_karp', 'radau').",
     Ending.TOO_MANY_STEPS: "The limit of steps was reached first: raise max_steps or ask for less accuracy.",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.offline.compiled_parts import all_finite, integrate, right_hand_side, store
+from hapticsim.offline.compiled_parts import all_finite, integrate, largest, right_hand_side, store
 from hapticsim.offline.ending import Ending
 from hapticsim.offline.motion import Motion
 from hapticsim.offline.record import ACCEPTED, EVALUATIONS, MAX_STEPS, STORED, Record
@@ -12,7 +12,8 @@ from hapticsim.offline.record import ACCEPTED, EVALUATIONS, MAX_STEPS, STORED, R
 # Rows: how far along the previous slope stages 1 to 4 look, in units of h; their weights.
 TABLEAU = ((0.0, 1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6))
 
-DONE, STEP_UNDERFLOW, NOT_FINITE, TOO_MANY_STEPS = (int(ending) for ending in Ending)
+DONE, STEP_UNDERFLOW, NOT_FINITE, TOO_MANY_STEPS, DIVERGED = (int(ending) for ending in Ending)
+FARTHEST = 1e9  # [m], [rad] or per second: what goes further has diverged, long before it is infinite
 
 
 def runge_kutta_4(
@@ -71,6 +72,9 @@ def _advance(
             y_stage[i] = y[i] + h * slope
         if not all_finite(y_stage):
             ending = NOT_FINITE
+            break
+        if largest(y_stage) > FARTHEST:
+            ending = DIVERGED
             break
         for i in range(n):
             y[i] = y_stage[i]

@@ -15,6 +15,7 @@ import numpy as np
 
 from hapticsim.equations.compiled import Equations
 from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.offline.balance import unexplained_energy
 from hapticsim.offline.cash_karp import cash_karp
 from hapticsim.offline.ending import Ending
 from hapticsim.offline.fixed import runge_kutta_4
@@ -44,6 +45,7 @@ class OfflineRun:
     accepted: int  # steps
     rejected: int  # attempts thrown away; -1 where SciPy does not say
     ending: Ending
+    energy_off: float  # [J] largest difference of the energy to what torques and damping account for
     condition: np.ndarray | None = None  # (ns,) 2-norm condition number of M
     difference: np.ndarray | None = None  # (ns, nu) |udot - udot of the other algorithm| / |udot|
 
@@ -51,6 +53,11 @@ class OfflineRun:
     def energy(self) -> np.ndarray:
         """(ns,) total energy [J]."""
         return self.kinetic + self.potential
+
+    @property
+    def energy_scale(self) -> float:
+        """What an error of the energy is compared with [J]: the largest kinetic, the span of potential."""
+        return max(float(self.kinetic.max() + np.ptp(self.potential)), 1e-12)
 
     @property
     def total_evaluations(self) -> int:
@@ -150,6 +157,9 @@ def _described(
     q, u, udot = record.y[:, :nq], record.y[:, nq:], record.rate[:, nq:]
     wide = record.y.astype(float)
     energies = np.array([_energy(equations, row[:nq], row[nq:]) for row in wide])
+    forces = np.array(
+        [_forces(motion, t, row[:nq], row[nq:]) for t, row in zip(record.time, wide, strict=True)]
+    )
     condition = difference = None
     if condition_number:
         condition = np.array([np.linalg.cond(equations.mass_matrix(row[:nq])) for row in wide])
@@ -174,9 +184,20 @@ def _described(
         accepted=record.accepted,
         rejected=record.rejected,
         ending=record.ending,
+        energy_off=unexplained_energy(record.time.astype(float), energies.sum(axis=1), forces * wide[:, nq:]),
         condition=condition,
         difference=difference,
     )
+
+
+def _forces(motion: Motion, t: float, q: np.ndarray, u: np.ndarray) -> np.ndarray:
+    """(nu,) [N m] or [N] torques and joint damping."""
+    tau = motion.constant.astype(float) - motion.damping.astype(float) * u
+    if motion.torques:
+        tau = tau + np.asarray(
+            motion.torques(float(t), q.astype(motion.dtype), u.astype(motion.dtype)), float
+        )
+    return tau
 
 
 def _energy(equations: Equations, q: np.ndarray, u: np.ndarray) -> tuple[float, float]:

@@ -102,6 +102,7 @@ def adopt(source, target):
         target.offset[k] = source.offset[k]
     for i in range(3):
         target.origin_W[i] = source.origin_W[i]
+        target.energy[i] = source.energy[i]
     for i in range(4):
         target.turn_offset[i] = source.turn_offset[i]
 

@@ -10,7 +10,7 @@ from hapticsim.kernels.pack import pack_state, state_size, unpack_state
 MECHANISM = frozenset(
     (
         "q", "u", "tick", "active", "rank", "order", "combine", "volume", "hold", "offset", "switched",
-        "friction", "face", "depth",
+        "friction", "face", "depth", "energy",
     )
 )  # fmt: skip
 HAND = frozenset(

@@ -82,6 +82,7 @@ class StateCheck:
             "friction": _numbers,
             "face": _whole(0, LEFT_OUT),
             "depth": _within(-LARGEST, 0.0),
+            "energy": _numbers,
         }
         self._fields, start = [], 0
         for name, array in state.items():
