@@ -16,7 +16,6 @@ from contextlib import suppress
 from typing import Any
 
 import zmq
-from zmq.utils.monitor import recv_monitor_message
 
 MOST_UNFINISHED_BYTES = 4 << 20  # of a connection; the system holds some, too
 LOOK_S = 0.01
@@ -30,6 +29,9 @@ class ByteWatch:
     """
 
     def __init__(self, watched: zmq.Socket[bytes], refused: Counter[str]) -> None:
+        from zmq.utils.monitor import recv_monitor_message  # brings asyncio, which a device need not pay
+
+        self._receive = recv_monitor_message
         self.refused = refused
         self._watched, self._stopped = watched, False
         self._finished: dict[int, int] = {}  # bytes of complete messages since the last look, by descriptor
@@ -66,7 +68,7 @@ class ByteWatch:
 
     def _take_news(self, connections: dict[int, _Connection]) -> None:
         while self._monitor.poll(0):
-            news: Any = recv_monitor_message(self._monitor)
+            news: Any = self._receive(self._monitor)
             descriptor = int(news["value"])
             if descriptor in connections:  # it ended, or its number belongs to another now
                 connections.pop(descriptor).release()
