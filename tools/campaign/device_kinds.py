@@ -91,12 +91,12 @@ def _disengage(rig: Rig, rng: random.Random) -> Undo:
     return undo
 
 
-@virtual("position is NaN", "each measurement is NaN")
+@virtual("position is NaN", "each measurement is NaN for 200 ms", lasts_ms=200)
 def _nan_position(rig: Rig, rng: random.Random) -> Undo:
     return spoil(rig, position_m=(NAN, 0.0, 0.0))
 
 
-@virtual("velocity is infinite", "each velocity is infinite")
+@virtual("velocity is infinite", "each velocity is infinite for 200 ms", lasts_ms=200)
 def _inf_velocity(rig: Rig, rng: random.Random) -> Undo:
     return spoil(rig, velocity_m_per_s=(0.0, math.inf, 0.0))
 

@@ -118,7 +118,7 @@ def _odd_mode(rig: Rig, rng: random.Random) -> Undo:
 
 
 @virtual(
-    "terms without bounds", "a server that asked for a time-out of 10 s is silent", lasts_ms=60, sides="",
+    "terms without bounds", "a server that asked for a time-out of 10 s is silent", lasts_ms=200, sides="",
     after=After.ENGAGE,
     terms=lambda terms: replace(terms, timeout_s=10.0, slew_limit_N_per_s=1e7),
 )  # fmt: skip

@@ -74,17 +74,17 @@ def damage(frame: bytes, rng: random.Random) -> bytes:
     return bytes(out)
 
 
-@virtual("damaged forces", "one bit of each force is flipped, or it is cut", sides="", after=After.RESUMES)
+@virtual("damaged forces", "one bit of each force is flipped, or it is cut", sides="", after=After.ANYTHING)
 def _damaged_down(rig: Rig, rng: random.Random) -> Undo:
     return misbehave(rig.down, lambda frame: [(0.0, damage(frame, rng))])
 
 
-@virtual("damaged states", "one bit of each state is flipped, or it is cut", sides="", after=After.RESUMES)
+@virtual("damaged states", "one bit of each state is flipped, or it is cut", sides="", after=After.ANYTHING)
 def _damaged_up(rig: Rig, rng: random.Random) -> Undo:
     return misbehave(rig.up, lambda frame: [(0.0, damage(frame, rng))])
 
 
-@virtual("forces of another session", "each force is one of a session that is over", sides="device")
+@virtual("forces of another session", "each force is of a session that is over", sides="device", lasts_ms=200)
 def _other_session(rig: Rig, rng: random.Random) -> Undo:
     def carry(frame: bytes) -> list[tuple[float, bytes]]:
         message = decode(frame)
