@@ -144,9 +144,9 @@ def take_turn(seconds: float, busy: int) -> Found:
             server.stop()
     at_s, safety, arms = np.concatenate(seen).T
     losses = losses_of(safety, arms, at_s, stalls)
-    outside = ~excused(at_s, stalls, scene.safety.ramp_s + getattr(scene.safety, "resume_within_s", 0.0))
+    outside = ~excused(at_s, stalls, scene.safety.ramp_s + scene.safety.resume_within_s)
     on = np.isin(safety, FORCEFUL)
-    rides = getattr(scene.safety, "resume_within_s", 0.0)
+    rides = scene.safety.resume_within_s
     clicks = [loss for loss in losses if loss.clicked]
     return {
         "seconds": seconds,
