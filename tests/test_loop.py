@@ -19,7 +19,7 @@ from hapticsim.codes import Event, Fault, Safety
 from hapticsim.kernels.command import COMMAND
 from hapticsim.kernels.pack import place_of, unpack_state
 from hapticsim.kernels.row import PLACE, WIDTH
-from hapticsim.realtime.clock import deadline_after, learn_early
+from hapticsim.realtime.clock import deadline_after, learn_early, suspended_ns
 from hapticsim.realtime.correction import EASE_S, ease
 from hapticsim.realtime.loop import RealTimeLoop
 from hapticsim.realtime.slots import claim_row, drain, publish_row, read_slot, write_slot
@@ -432,3 +432,26 @@ def test_percentiles_of_the_histogram_are_those_of_the_durations_to_a_bin(durati
 
 def test_no_durations_have_no_percentiles():
     assert set(percentiles_us(np.zeros(BINS, np.int64), 0).values()) == {0.0}
+
+
+def test_each_thread_that_reads_the_force_has_its_own_copy(loop):
+    slot = loop._io.force_slot
+    slot[0], slot[8] = 1.0, 0.1
+    mine, my_torque = loop.read_force()[0], loop.torque
+    slot[0], slot[8] = 2.0, 0.2
+    seen: list[float] = []
+    thread = threading.Thread(target=lambda: seen.extend((loop.read_force()[0][0], loop.torque[0])))
+    thread.start()
+    thread.join()
+    assert seen == [2.0, 0.2] and mine[0] == 1.0 and my_torque[0] == 0.1
+
+
+def test_a_suspension_is_seen_and_a_thread_that_is_stopped_between_two_clocks_is_not_taken_for_one():
+    seen, asleep, found = np.zeros(1, np.int64), 5 * 10**9, 0
+    rng = np.random.default_rng(3)
+    for n in range(2000):
+        boot = asleep + n * 10**6
+        monotonic = n * 10**6 + int(rng.exponential(2e5))  # read a little later, now and then much later
+        found = suspended_ns(seen, boot, monotonic)
+        assert n == 0 or found < 3 * 10**6
+    assert suspended_ns(seen, boot + 10**9, monotonic) > 10**9 - 3 * 10**6

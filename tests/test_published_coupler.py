@@ -101,6 +101,28 @@ def test_the_grip_of_the_window_is_off_by_the_stretch_of_the_coupler():
     np.testing.assert_allclose(between, there @ wanted.T, atol=1e-12)
 
 
+def test_the_origin_that_arming_moved_is_the_one_that_is_published():
+    sim = Simulation(scene())
+    sim.set_device(np.array([0.3, -0.1, 0.05]), np.zeros(3))
+    sim.arm()
+    sim.step()
+    describer, row = Describer(sim.assembly), np.zeros(len(sim.columns))
+    before = describer.scene(1.0, 0.1)["mapping"]["origin"]
+    sim.read_row(row)
+    describer.state(row)
+    after = describer.scene(1.0, 0.1)["mapping"]["origin"]
+    np.testing.assert_allclose(after, sim.fork().origin_W, atol=1e-12)
+    assert np.linalg.norm(np.subtract(after, before)) > 0.05
+
+
+def test_interruptions_are_shown_once_there_were_any():
+    stats = {"lateness_us": {"p99": 1.0}, "execution_us": {"p99": 2.0}, "missed": 0}
+    sim, _ = coupled()
+    assert "interrupted" not in live_line(stats, told(sim), turns=False)
+    counted = stats | {"interruptions": 3, "longest_interruption_ms": 24.2}
+    assert live_line(counted, told(sim), turns=False).endswith("force interrupted 3 times, 24 ms at most")
+
+
 def test_the_live_line_has_a_torque_only_where_the_coupler_turns():
     sim, goal = coupled()
     hold(sim, goal)

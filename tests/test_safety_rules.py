@@ -1,4 +1,4 @@
-"""The state machine of the force output against its rules in plain Python, over thousands of random runs.
+"""The state machine of the force output against its rules in plain Python, over 1200 random runs.
 
 `Rules` keeps absolute times and says each rule once, as docs/equations.md does; it shares nothing with
 kernels/safety.py and kernels/hand.py.  What must never happen is asserted beside it, whatever the rules say.
@@ -292,7 +292,7 @@ def terms_for(rng: random.Random, assembly: Assembly) -> Terms:
     return terms, type(plan)(**(dict(plan.items()) | said))
 
 
-def test_thousands_of_random_runs_follow_the_rules_and_force_is_never_where_it_must_not_be(assembly):
+def test_random_runs_follow_the_rules_and_force_is_never_where_it_must_not_be(assembly):
     seen_modes, seen_faults, resumed = set(), Fault.NONE, 0
     for seed in range(RUNS):
         rng = random.Random(seed)
