@@ -79,6 +79,4 @@ class Event(IntEnum):
     IMPULSE = 12  # constraints, or a contact that parted at once, took energy; value is what was lost [J]
     ENERGY = 13  # the tick was refused: it would have gained this energy [J]; last good state kept
     ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out
-    THROUGH = (
-        15  # a shape is inside another where nothing holds it, and passes through; value is how deep [m]
-    )
+    THROUGH = 15  # a shape is inside another where nothing holds it, and passes; value is how deep [m]

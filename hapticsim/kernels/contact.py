@@ -182,6 +182,11 @@ def witness(plan, state, k, X):
 @inlined
 def gap(plan, state, k, X):
     """Gap of candidate k [m] over where it is held, negative when deeper."""
+    if plan.surface_kind[k] == ON_PLANE:
+        cx, cy, cz = sphere_centre(plan, k, X)
+        _, _, r2, _, _, r5, _, _, r8, ox, oy, oz = surface_pose(plan, k, X)
+        distance = r2 * (cx - ox) + r5 * (cy - oy) + r8 * (cz - oz)
+        return distance - plan.sphere_radius[k] - state.depth[k]
     return witness(plan, state, k, X)[0] - state.depth[k]
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from hapticsim.codes import Event
 from hapticsim.kernels.choice import record
-from hapticsim.kernels.contact import contact_row
+from hapticsim.kernels.contact import contact_row, gap
+from hapticsim.kernels.corner import LEVEL
 from hapticsim.kernels.edges import is_lost
 from hapticsim.kernels.friction import evaluate_slips
 from hapticsim.kernels.inside import LEFT_OUT, hold_here, is_near, look_inside, work_to_close
@@ -53,6 +54,8 @@ def touching(plan, state, ws, out, m):
     found = False
     for k in range(state.active.size):
         if state.active[k] == 0:
+            if state.face[k] == 0 and state.depth[k] == 0.0 and gap(plan, state, k, ws.X) > LEVEL:
+                continue  # the commonest case
             look_inside(plan, state, ws, out, m, k)
             if not found and is_near(plan, state, k, ws.X, GAP_TOUCH):
                 contact_row(plan, state, k, 0, ws)
