@@ -30,6 +30,10 @@ POLL_S = 0.002
 # (half of it where both are in step), until WAIT_SHARE of it: Python serves one message in about 0.15 ms, and
 # must be back for the next.  To a faster loop it answers at once.
 DUE_SHARE, WAIT_SHARE = 0.6, 0.85
+# A force is withheld so many periods of the device before the loop would call its own stall one: the next
+# state is a period away, and its answer takes a part of one to reach the hand.  Without this, zero came 11 ms
+# after a loop was stopped (tools/fault_campaign.py, "loop stands still 200 ms").
+WITHHELD_PERIODS, LEAST_SHARE = 2.0, 0.75  # the second: of a time-out of a few periods
 MOST_PRESSES = 64  # that wait for somebody to take them; more are old
 FORCEFUL = (Safety.ARMING, Safety.ARMED)
 ZERO = (0.0, 0.0, 0.0)
@@ -61,6 +65,8 @@ class DeviceSession:
         self._clock = PeerClock()  # of the device
         self._stopped_at_s = -math.inf  # stamp of the newest sample of a device that must not be driven
         self._held = True  # no force leaves before the loop was seen without any
+        stall_s = loop.assembly.plan.stall_s
+        self._withheld_from_s = max(stall_s - WITHHELD_PERIODS / device_rate_Hz(scene), LEAST_SHARE * stall_s)
         period_s = 1.0 / device_rate_Hz(scene) if scene.rate_Hz <= FASTEST_AWAITED_HZ else 0.0
         self._due_s, self._longest_wait_s = DUE_SHARE * period_s, WAIT_SHARE * period_s
 
@@ -145,7 +151,7 @@ class DeviceSession:
         if answered_s >= self._stopped_at_s:
             self._stopped_at_s = -math.inf
         gives = mode in FORCEFUL or bool(np.any(force))
-        self._held = silent_s > self._loop.assembly.plan.stall_s or (self._held and gives)
+        self._held = silent_s > self._withheld_from_s or (self._held and gives)
         if not self._held:
             self._port.send_force(force.tolist(), int(mode), int(fault), self._loop.torque.tolist())
             return

@@ -118,6 +118,16 @@ def test_while_the_loop_stands_still_nothing_leaves_and_the_loop_is_told_until_i
     assert bench.port.sent[-1] == (0.1, Safety.ARMING, Fault.NONE)
 
 
+def test_a_force_is_withheld_early_enough_to_be_zero_within_the_time_out():
+    bench = Bench().armed()
+    bench.loop.age_s = 0.0065
+    bench.state()
+    assert bench.port.sent[-1] == (10.4, Safety.ARMED, Fault.NONE)
+    bench.loop.age_s = 0.0075  # the next state is a millisecond away, and its answer a part of one
+    bench.state()
+    assert bench.port.sent[-1] == (0.0, Safety.INTERRUPTED, Fault.STALLED)
+
+
 @pytest.mark.parametrize(("resume_within_s", "age_s"), [(0.0, 0.012), (0.1, 0.11)])
 def test_a_longer_stall_is_a_fault_and_what_was_said_is_kept(resume_within_s, age_s):
     bench = Bench(resume_within_s).armed()

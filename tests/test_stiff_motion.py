@@ -210,7 +210,6 @@ def test_shipped_scenes_keep_the_classical_method(name):
 
 
 def test_a_robot_of_the_library_with_stiff_joints_falls_and_loses_energy():
-    pytest.importorskip("example_robot_data", reason="needs the package example-robot-data")
     from hapticsim.experiment import read_scene
     from hapticsim.model.library import library_path
 
