@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.host_judge import HostJudge
 from tests.processes import Place
@@ -23,6 +24,11 @@ REAL_TIME = (
     "test_wire_ports",
     "test_wire_publish",
 )
+
+
+# How fast examples are drawn says something of the machine, and nothing of the code.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:

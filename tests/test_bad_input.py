@@ -70,7 +70,7 @@ REFUSALS = [
     ("rate_Hz: 1000", "rate_kHz: 1", "rate_kHz has the wrong unit or none: write rate_Hz (SI units throughout)."),
     ("q_rad: {pivot: 0.3}", "q_deg: {pivot: 17}", "initial.q_deg has the wrong unit or none: write q_rad or q_m (SI units throughout)."),
     ("ramp_s: 0.5", "rampe_s: 0.5", "safety.rampe_s is not a key here (did you mean 'ramp_s'?): the keys are 'force_limit_N', 'max_device_speed_m_per_s', 'max_power_W', 'max_stretch_m', 'ramp_s', 'resume_within_s', 'slew_limit_N_per_s', 'timeout_s'."),
-    ("delay_up_s: 0.5", "bandwidth: 3", "link.bandwidth is not a key here: the keys are 'delay_down_s', 'delay_up_s', 'jitter_s', 'loss', 'seed'."),
+    ("delay_up_s: 0.5", "bandwidth: 3", "link.bandwidth is not a key here: the keys are 'delay_down_s', 'delay_up_s', 'jitter_s', 'loss', 'seed', 'silence_s'."),
     ("mass_kg: 1.0, ", "", "robot.bodies[0].inertial.mass_kg is missing (mass): add it as a finite number of at least 0."),
     ("name: cart and pole", "", "name is missing (title): add it as a name of 1 to 120 letters."),
     # values

@@ -1,4 +1,4 @@
-"""Every refusal is one line on stderr and status 2, before anything has started."""
+"""Every refusal is one line on stderr, after notes of the scene, and status 2, before anything started."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from hapticsim.wire.publisher import Publisher
 from tests.processes import CONFIGS, Place
 
-PUCK = CONFIGS / "puck_and_wall.yaml"  # a scene that loads without a note
+PUCK = CONFIGS / "puck_and_wall.yaml"
 
 
 def refusal(place: Place, *arguments: object) -> str:
     """Run a command that is to refuse; return its sentence."""
     program = place.run(*arguments)
-    lines = program.said.splitlines()
+    lines = [line for line in program.said.splitlines() if not line.startswith("note: ")]
     assert (program.process.returncode, len(lines), program.printed) == (2, 1, ""), program.said
     assert not list(place.folder.glob("recordings/*")), "a refused run left a recording"
     return lines[0]

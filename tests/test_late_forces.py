@@ -61,9 +61,19 @@ def test_it_becomes_softer_smoothly_and_never_stiffer() -> None:
     assert late.share == pytest.approx(3.5 / 9.5)
 
 
+def test_the_first_answers_after_joining_soften_nothing() -> None:
+    late = LateForces(gains_of("omega_3"), TICK_S, TICK_S)
+    for k in range(200):
+        assert late.look(0.02 if k * EVERY_S < 0.45 else 2.0 * TICK_S, k * EVERY_S) is None
+    assert late.share == 1.0
+
+
 def test_a_session_softens_the_coupler_of_its_device_and_says_so_once() -> None:
     given, said = [], []
-    loop = SimpleNamespace(write_gains=lambda gains, turning: given.append(gains.copy()))
+    loop = SimpleNamespace(
+        write_gains=lambda gains, turning: given.append(gains.copy()),
+        assembly=SimpleNamespace(plan=SimpleNamespace(stall_s=0.009)),
+    )
     trips = SimpleNamespace(percentile_us=lambda percent, newest: 8000.0)
     scene = hs.load(CONFIGS / "wam_table.yaml")
     session = DeviceSession(scene, loop, SimpleNamespace(round_trip=trips), said.append)

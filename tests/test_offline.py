@@ -142,7 +142,8 @@ def test_every_call_of_the_forward_dynamics_is_counted(two_links, integrator):
         return [0.1, -0.2]
 
     run = simulate_offline(two_links, [0.3, 0.0], [0.0, 0.0], 0.3, integrator=integrator, torques=torques)
-    assert len(calls) == run.total_evaluations + 2  # looked at once at the door, and once for the last sample
+    # looked at once at the door, once for the last sample, and once for the work at each sample
+    assert len(calls) == run.total_evaluations + 2 + len(run.time)
     held = simulate_offline(
         two_links, [0.3, 0.0], [0.0, 0.0], 0.3, integrator=integrator, torques=[0.1, -0.2]
     )

@@ -22,6 +22,7 @@ _FAULTS = {
     Fault.LINK: "the remote site was not heard",
     Fault.OVERLOAD: "too much power, speed or continuous force",
     Fault.SUSPENDED: "the computer was suspended",
+    Fault.ROWS_FULL: "more shapes touch than the tick can hold",
 }
 
 

@@ -25,6 +25,7 @@ PER_S = 0.5  # that r falls in a second at most
 PERCENT = 95  # of the round trips, that are quicker than the one that counts
 NEWEST = 400  # round trips that are looked at
 EVERY_S = 0.02  # between two looks
+WARM_UP_S = 0.5  # after joining: the first answers took up to 20 ms, and say nothing of those that follow
 
 
 class LateForces:
@@ -38,7 +39,7 @@ class LateForces:
         self._gains, self._expected_s = gains, PERIODS * max(period_s, tick_s, QUICKEST_PERIOD_S)
         self._allowed_s = 0.5 * tick_s + gains.delay_s + MARGIN_S
         self.share, self.late_s = 1.0, 0.0  # r as it is now, and the lateness it falls for [s]
-        self._looked_s = -math.inf
+        self._looked_s, self._counts_from_s = -math.inf, math.nan
 
     def is_due(self, now_s: float) -> bool:
         """Whether it is time for another look."""
@@ -48,6 +49,10 @@ class LateForces:
         """Softer gains for a measured round trip (NaN: none yet), or None where they stay as they are."""
         since = min(now_s - self._looked_s, EVERY_S)
         self._looked_s = now_s
+        if math.isnan(self._counts_from_s):
+            self._counts_from_s = now_s + WARM_UP_S
+        if now_s < self._counts_from_s:
+            return None
         late = round_trip_s - self._expected_s
         if late > max(TOLD_FROM_S, self.late_s):  # not for NaN
             self.late_s = late

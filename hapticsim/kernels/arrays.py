@@ -150,7 +150,7 @@ class State(Block):
     friction: Vector  # (nc,) [N] along the row of what slips, at the last stage: a first guess for the next
     face: IntVector  # (nk,) int, 1 to 6: face of the box that holds a corner; 0, or what inside.py says
     depth: Vector  # (nk,) [m] gap at which a candidate is held that was found inside, at most 0
-    energy: Vector  # (3,) [J] after the last tick; part of the gains allowed that is used; 1 when it is known
+    energy: Vector  # (3,) [J] after the last tick; part of the gains allowed that is used; KNOWN (energy.py)
 
 
 class Input(Block):

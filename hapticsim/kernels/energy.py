@@ -28,6 +28,9 @@ MOVED = 100.0  # of the energy scale: what a constraint may lift or set going as
 MOST_Q, MOST_U = 1e9, 1e6  # [m] or [rad], and per second: a run that is further out has gone astray
 MOST_TURN = 1.5  # [rad] that a joint with a quaternion may turn in a tick: its rate is integrated to 1e-3
 
+# state.energy[2]: whether the energy after the tick before is known, or that tick was refused
+REFUSED, UNKNOWN, KNOWN = -1.0, 0.0, 1.0
+
 # ws.work: power at the stage last evaluated and at the first of a piece [W]; work and turnover of the piece
 # last tried, and of the tick [J]; energy at the start of the tick and of the piece, and at its end [J]
 POWER, FIRST, PIECE, TURNED, DONE, DONE_TURNED, BEFORE, START, END = range(9)
@@ -49,7 +52,7 @@ def begin_balance(plan, state, ws, disturbed):
     if plan.energy == 0:
         return
     known = state.energy[0]
-    if disturbed or state.energy[2] == 0.0:
+    if disturbed or state.energy[2] != KNOWN:
         known = total_energy(plan, ws, ws.q0, ws.u0)
     ws.work[BEFORE] = ws.work[START] = known
 
@@ -115,7 +118,7 @@ def gained(plan, state, ws):
     if ws.moved[0] == 1 and gain < MOVED * plan.energy_scale:
         part = 0.0
     state.energy[0] = ws.work[END]
-    state.energy[2] = 1.0
+    state.energy[2] = KNOWN
     state.energy[1] = max(0.0, state.energy[1] * (1.0 - min(plan.tick_s / MEMORY, 1.0)) + part)
     if part <= 0.0 or state.energy[1] <= 1.0:
         return 0.0

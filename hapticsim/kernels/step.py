@@ -18,6 +18,8 @@ from hapticsim.kernels.embedding import scaled_volume
 from hapticsim.kernels.energy import (
     FIRST,
     POWER,
+    REFUSED,
+    UNKNOWN,
     begin_balance,
     begin_piece,
     divide_piece,
@@ -28,13 +30,13 @@ from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
 from hapticsim.kernels.guards import read_guards, row_forces
 from hapticsim.kernels.hand import bound_power, command_hand, sample_turn, seat_turn
-from hapticsim.kernels.imposing import let_go_adrift
+from hapticsim.kernels.imposing import CONFLICT, INCONSISTENT, let_go_adrift, release
 from hapticsim.kernels.inside import sort_inside
 from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
 from hapticsim.kernels.oscillation import OSCILLATION, watch_swing
-from hapticsim.kernels.rows import HELD, list_rows
+from hapticsim.kernels.rows import FREE, HELD, list_rows
 from hapticsim.kernels.safety import FAULT, asks_for_handle, take_force_away, update_safety
 from hapticsim.kernels.selection import KEEP_CHOICE
 from hapticsim.kernels.stiffness import choose_method
@@ -145,7 +147,8 @@ def take_back(state, out, ws, fault):
     """Refuse the tick: the state at its start, at rest, nothing touching, and no force."""
     copy(ws.good_q, state.q)
     copy(ws.good_hold, state.hold)
-    state.energy[0] = state.energy[1] = state.energy[2] = 0.0
+    state.energy[0] = state.energy[1] = 0.0
+    state.energy[2] = REFUSED
     for r in range(state.u.size):
         state.u[r] = 0.0
     for k in range(state.active.size):
@@ -157,6 +160,17 @@ def take_back(state, out, ws, fault):
     take_force_away(state, fault)
     copy(state.hand_force_D, out.hand_force_D)
     copy(state.hand_torque_D, out.hand_torque_D)
+
+
+@kernel
+def let_go_last(state, out, t):
+    """Let go the last constraint that holds: tick after tick gained energy, and from rest nothing changes."""
+    for c in range(state.hold.size - 1, -1, -1):
+        if state.hold[c] != FREE:
+            record(out, CONFLICT, state.active.size + c, 1.0, t)
+            release(state, out, c, t)
+            take_force_away(state, INCONSISTENT)
+            return
 
 
 def step(plan, state, inp, out, ws):
@@ -179,7 +193,7 @@ def step(plan, state, inp, out, ws):
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     keep(state, ws)
-    mode = state.safety[0]
+    mode, again = state.safety[0], state.energy[2] == REFUSED
     hx = hy = hz = 0.0
     if plan.handle_frame >= 0 and asks_for_handle(state, inp):
         kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
@@ -252,13 +266,17 @@ def step(plan, state, inp, out, ws):
     finite = is_finite(ws.q0) and is_finite(ws.u0) and commanded
     beyond = farthest(plan, ws) if finite else math.inf
     gain = gained(plan, state, ws) if beyond <= 1.0 else 0.0
+    refused = beyond > 1.0 or gain != 0.0  # also a gain that is not a number
+    state.energy[2] = max(state.energy[2], UNKNOWN)
     if beyond > 1.0:
         take_back(state, out, ws, NOT_FINITE)
         record(out, EVENT_NOT_FINITE, -1, beyond if finite else 0.0, plan.tick_s)
-    elif gain != 0.0:  # also one that is not a number
+    elif refused:
         take_back(state, out, ws, ENERGY)
         record(out, EVENT_ENERGY, -1, gain, plan.tick_s)
-    else:
+    if gain != 0.0 and again:
+        let_go_last(state, out, plan.tick_s)
+    if not refused:
         copy(ws.q0, state.q)
         copy(ws.u0, state.u)
         for c in range(state.hold.size):

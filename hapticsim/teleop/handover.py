@@ -16,6 +16,7 @@ MECHANISM = frozenset(
 HAND = frozenset(
     (
         "safety", "seen", "interruption", "gain", "hand_force_D", "origin_W", "hand_torque_D", "turn_offset",
+        "swing",
     )
 )  # fmt: skip
 

@@ -83,6 +83,7 @@ class StateCheck:
             "face": _whole(0, LEFT_OUT),
             "depth": _within(-LARGEST, 0.0),
             "energy": _numbers,
+            "swing": _numbers,
         }
         self._fields, start = [], 0
         for name, array in state.items():
