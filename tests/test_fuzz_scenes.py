@@ -1,0 +1,98 @@
+"""The fuzzer of scenes: a seed makes the same scene, every judge finds a planted fault, finds get small.
+
+The campaign itself is tools/fuzz_scenes.py (1000 scenes in CI); here a few of its scenes run.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hapticsim.simulation import Simulation, Snapshot
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+from scene_maker import Trial, make  # noqa: E402
+from scene_shrink import keep, kept, shrunk  # noqa: E402
+from scene_trial import Verdict, run  # noqa: E402
+
+FALL = {
+    "name": "a ball falls",
+    "robot": {
+        "bodies": [
+            {"name": "b", "inertial": {"mass_kg": 1.0, "inertia_kg_m2": {"xx": 1e-3, "yy": 1e-3, "zz": 1e-3}}}
+        ],
+        "joints": [{"name": "j", "type": "free", "parent": "world", "child": "b"}],
+    },
+    "shapes": [
+        {"name": "floor", "kind": "plane"},
+        {"name": "s", "body": "b", "kind": "sphere", "radius_m": 0.05},
+    ],
+    "contacts": [{"between": ["s", "floor"], "restitution": 0.5}],
+    "handle": {"body": "b"},
+    "initial": {"free": {"j": {"xyz_m": [0.0, 0.0, 0.06]}}},
+}
+
+
+def fall(**changes: object) -> Trial:
+    return Trial(**{"seed": 1, "kind": "boxes", "scene": FALL, "ticks": 500, **changes})  # type: ignore[arg-type]
+
+
+def test_the_same_seed_makes_the_same_trial():
+    assert make(7, 0, 16) == make(7, 0, 16)
+    assert make(7, 0, 16) != make(7, 1, 16) != make(8, 1, 16)
+
+
+def test_a_scene_without_fault_has_no_finds():
+    verdict = run(fall())
+    assert verdict.finds == {} and verdict.contacts == 1 and verdict.ticks == 500
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_scenes_hold(seed: int):
+    verdict: Verdict = run(make(seed, 0, 6))
+    assert verdict.finds == {}
+
+
+def spoil(monkeypatch: pytest.MonkeyPatch, **changes: object) -> Verdict:
+    """Run the fall with fields of every snapshot put wrong from tick 50 on."""
+    true = Simulation.state.fget  # type: ignore[attr-defined]
+
+    def state(sim: Simulation) -> Snapshot:
+        snapshot: Snapshot = true(sim)
+        if snapshot.tick >= 50:
+            for name, value in changes.items():
+                object.__setattr__(snapshot, name, value)
+        return snapshot
+
+    monkeypatch.setattr(Simulation, "state", property(state))
+    return run(fall(hand=[[0.01, 1.0, 0.0]] * 3))
+
+
+def test_every_judge_finds_its_fault(monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as m:
+        assert "nan" in spoil(m, q=np.full(7, np.nan)).finds
+    with monkeypatch.context() as m:
+        assert "flight" in spoil(m, u=np.full(6, 2e3)).finds
+    with monkeypatch.context() as m:
+        assert "force" in spoil(m, hand_force=np.array([0.0, 0.0, 50.0])).finds
+    with monkeypatch.context() as m:
+        true = Simulation.energy
+        m.setattr(Simulation, "energy", lambda sim: (true(sim)[0] + 1e-3 * sim.time, true(sim)[1]))
+        assert "gain" in run(fall()).finds
+    with monkeypatch.context() as m:
+        gaps = Simulation.gaps.fget  # type: ignore[attr-defined]
+        m.setattr(Simulation, "gaps", property(lambda sim: gaps(sim) - 2e-3 * (sim.time > 0.05)))
+        assert "sunk" in run(fall()).finds
+
+
+def test_a_find_gets_small_and_is_kept_whole(tmp_path: Path):
+    trial = fall(acts=[{"tick": 3, "do": "arm"}, {"tick": 9, "do": "torque", "values": [0.0] * 6}])
+    small = shrunk(trial, lambda one: any(act["do"] == "torque" for act in one.acts))
+    assert [act["do"] for act in small.acts] == ["torque"] and "contacts" not in small.scene
+    assert trial.scene["contacts"], "the first is left as it was"
+    assert kept(keep(small, "gain", tmp_path)) == small

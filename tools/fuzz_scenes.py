@@ -1,0 +1,243 @@
+"""Run random scenes and hold each against invariants: trees, boxes, constraints, switches, hands, rates.
+
+    python tools/fuzz_scenes.py                         1000 scenes
+    python tools/fuzz_scenes.py --scenes 20000 --pool 100
+    python tools/fuzz_scenes.py --again finds/gain_17.yaml
+
+Scenes run in processes of their own, so that one that crashes is counted and does not end the others.  What
+must hold is said in scene_trial.py.  A find is made smaller and kept as a scene file.  Ends with status 1
+where there was one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from reporting import Found, parser_of, report
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from scene_maker import Trial, make
+from scene_shrink import keep, kept, shrunk
+
+ATTEMPTS = 6  # starts drawn for a scene before it counts as refused
+LONGEST_s = 120.0  # for one scene, its compilation included
+KEPT_OF_A_KIND = 5
+KINDS = ("crash", "hang", "nan", "gain", "flight", "sunk", "force", "silent")
+
+
+class Worker:
+    """A process that runs trials; it is started again when it dies."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str] = queue.Queue()
+
+    def run(self, trial: Trial) -> dict[str, Any]:
+        """Return the verdict of a trial; a process that died or hung is one too."""
+        if self._process is None:
+            command = [sys.executable, __file__, "--worker"]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            )
+            self._answers = queue.Queue()
+            threading.Thread(target=self._listen, args=(self._process, self._answers), daemon=True).start()
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(trial.as_dict()) + "\n")
+            self._process.stdin.flush()
+            answer = self._answers.get(timeout=LONGEST_s)
+        except queue.Empty:
+            self.end()
+            return {"finds": {"hang": f"no answer in {LONGEST_s:g} s"}}
+        except OSError:
+            answer = ""
+        if not answer:
+            process, self._process = self._process, None
+            process.wait()
+            assert process.stderr is not None
+            last = process.stderr.read().strip().splitlines()
+            return {"finds": {"crash": f"status {process.returncode}: {last[-1] if last else 'no words'}"}}
+        verdict: dict[str, Any] = json.loads(answer)
+        return verdict
+
+    @staticmethod
+    def _listen(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            answers.put(line)
+        answers.put("")
+
+    def end(self) -> None:
+        """Kill the process."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+
+def serve() -> None:
+    """Body of a worker: a trial a line in, a verdict a line out."""
+    from scene_trial import run
+
+    for line in sys.stdin:
+        verdict = run(Trial(**json.loads(line))).as_dict()
+        print(json.dumps(verdict), flush=True)
+
+
+class Campaign:
+    """Counts what trials found, from several threads."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.options = options
+        self.counts: Counter[str] = Counter()
+        self.slowest_s = self.worst_gain = 0.0
+        self.finds: list[dict[str, Any]] = []
+        self._lock = threading.Lock()
+        self._seeds = iter(range(options.seed, options.seed + options.scenes))
+
+    def work(self, progress: Progress, bar: Any) -> None:
+        """Body of a thread: take seeds until there are none."""
+        worker = Worker()
+        try:
+            while True:
+                with self._lock:
+                    seed = next(self._seeds, None)
+                if seed is None:
+                    return
+                self._one(worker, seed)
+                progress.advance(bar)
+        finally:
+            worker.end()
+
+    def _one(self, worker: Worker, seed: int) -> None:
+        for attempt in range(ATTEMPTS):
+            trial = make(seed, attempt, self.options.pool)
+            verdict = worker.run(trial)
+            if not verdict.get("refused_at_load"):
+                break
+        with self._lock:
+            self._count(verdict)
+            new = [what for what in verdict["finds"] if self.counts[what] <= KEPT_OF_A_KIND]
+        for what in new:
+            self._keep(worker, trial, what, verdict["finds"][what])
+
+    def _count(self, verdict: dict[str, Any]) -> None:
+        self.counts["scenes"] += 1
+        for key in ("ticks", "refused_ticks", "slow_ticks"):
+            self.counts[key] += verdict.get(key, 0)
+        self.counts["refused at load"] += bool(verdict.get("refused_at_load"))
+        self.counts["in contact"] += verdict.get("contacts", 0) > 0
+        self.counts["with a refused tick"] += verdict.get("refused_ticks", 0) > 0
+        self.slowest_s = max(self.slowest_s, verdict.get("slowest_s", 0.0))
+        if "gain" not in verdict["finds"]:
+            self.worst_gain = max(self.worst_gain, verdict.get("worst_gain", 0.0))
+        self.counts.update(verdict["finds"].keys())
+
+    def _keep(self, worker: Worker, trial: Trial, what: str, figures: str) -> None:
+        small = trial
+        if what != "hang" and not self.options.whole:
+            small = shrunk(trial, lambda one: what in worker.run(one)["finds"])
+        path = keep(small, what, self.options.keep)
+        with self._lock:
+            self.finds.append({"what": what, "seed": trial.seed, "figures": figures, "file": str(path)})
+
+
+def measure(options: argparse.Namespace) -> Found:
+    """Run the campaign."""
+    campaign, start = Campaign(options), time.monotonic()
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        bar = progress.add_task("scenes", total=options.scenes)
+        threads = [
+            threading.Thread(target=campaign.work, args=(progress, bar), daemon=True)
+            for _ in range(options.workers)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return {
+        "counts": dict(campaign.counts),
+        "found": {kind: campaign.counts[kind] for kind in KINDS},
+        "slowest_tick_s": campaign.slowest_s,
+        "worst_gain_kept": campaign.worst_gain,
+        "finds": campaign.finds,
+        "seconds": time.monotonic() - start,
+    }
+
+
+def show(console: Console, found: Found, _: Found | None) -> None:
+    """Print what was run, and every find with its file."""
+    counts = found["counts"]
+    console.print(
+        f"{counts['scenes']} scenes, {counts['ticks']} ticks in {found['seconds']:.0f} s: "
+        f"{counts['in contact']} were in contact, {counts['refused at load']} refused at load, "
+        f"{counts['with a refused tick']} had {counts['refused_ticks']} ticks refused and told; "
+        f"{counts['slow_ticks']} ticks took more than 1 ms in each of three runs (longest "
+        f"{found['slowest_tick_s'] * 1e3:.2f} ms); the largest gain that is no find was "
+        f"{found['worst_gain_kept']:.1e} of the scale.",
+        soft_wrap=True,
+    )
+    table = Table("found", "scenes")
+    for kind, number in found["found"].items():
+        table.add_row(kind, str(number))
+    console.print(table)
+    for find in found["finds"]:
+        console.print(f"{find['what']}: {find['figures']}; {find['file']}", soft_wrap=True, markup=False)
+
+
+def again(files: list[Path]) -> int:
+    """Run trials that were kept, each in this process; returns the exit status."""
+    from scene_trial import run
+
+    status = 0
+    for path in files:
+        verdict = run(kept(path))
+        said = "; ".join(f"{k}: {v}" for k, v in verdict.finds.items())
+        print(f"{path}: {said or verdict.refused_at_load or 'holds'}")
+        status |= bool(verdict.finds)
+    return status
+
+
+def main() -> int:
+    """Take the options, run, and return the exit status."""
+    parser = parser_of(__doc__)
+    add = parser.add_argument
+    add("--scenes", type=int, default=1000, help="how many")
+    add("--seed", type=int, default=0, help="of the first")
+    add("--pool", type=int, default=16, help="robots to draw from; each is compiled once")
+    add("--workers", type=int, default=2, help="processes")
+    add("--keep", type=Path, default=Path("finds"), metavar="FOLDER", help="where finds are kept")
+    add("--whole", action="store_true", help="keep finds as they are instead of making them smaller")
+    add("--again", type=Path, nargs="+", metavar="FILE", help="run finds that were kept, and nothing else")
+    add("--worker", action="store_true", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        serve()
+        return 0
+    if options.again:
+        return again(options.again)
+    for name in ("scenes", "pool", "workers"):
+        if getattr(options, name) < 1:
+            parser.error(f"--{name} must be 1 or more")
+    outcome: list[Found] = []
+
+    def measured() -> Found:
+        outcome.append(measure(options))
+        return outcome[0]
+
+    report(options, measured, show)
+    return int(any(outcome[0]["found"].values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

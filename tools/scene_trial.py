@@ -1,0 +1,188 @@
+"""One trial of tools/fuzz_scenes.py: run a random scene and hold it against what must be true of every scene.
+
+crash       an exception that is no refusal, or a dead process (seen by the parent)
+nan         a coordinate, a speed or a force that is not finite
+gain        energy of the passive part above its least value so far by more than GAIN of the scene's scale, in
+            a tick that was not refused
+flight      a speed above FLIGHT or a place beyond FAR
+sunk        a shape deeper than SUNK in a plane, without a word
+force       a force on the hand above its limit, or a change above the slew limit other than to zero
+silent      a tick that was not finite or was refused, and no event says so
+slow        a tick above SLOW in each of RUNS runs of the trial (counted, not a find)
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import yaml
+from scene_maker import Trial
+
+from hapticsim.codes import Event, Fault
+from hapticsim.config.load import loads
+from hapticsim.errors import ConfigError
+from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.simulation import Simulation
+
+GAIN = 1e-6  # of the scene's scale of energy
+FLIGHT, FAR = 1e3, 1e3  # [m/s or rad/s], [m or rad]
+SUNK = 1e-3  # [m]
+SLOW_s, RUNS = 1e-3, 3
+LOOK_EVERY = 4  # ticks, where no hand is there to be hurt
+TOLD = (Event.ENERGY, Event.NOT_FINITE, Event.ROWS_FULL)
+REFUSED = Fault.NOT_FINITE | Fault.ENERGY
+HELD_DEVICE = DeviceLimits(
+    max_force_N=12.0, max_stiffness_N_per_m=5000.0, max_damping_Ns_per_m=30.0, apparent_mass_kg=0.2
+)
+
+
+@dataclass
+class Verdict:
+    """What a trial was: ``finds`` by kind with their figures; empty is good."""
+
+    refused_at_load: str = ""
+    finds: dict[str, str] = field(default_factory=dict)
+    ticks: int = 0
+    refused_ticks: int = 0
+    slow_ticks: int = 0
+    slowest_s: float = 0.0
+    worst_gain: float = 0.0  # of the scale
+    contacts: int = 0  # most at once
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def run(trial: Trial) -> Verdict:
+    """Run a trial to its end, or to its first find; again where ticks were slow: a busy host is slow once."""
+    verdict, times = _run_once(trial)
+    for _ in range(RUNS - 1):
+        if verdict.refused_at_load or times.max(initial=0.0) <= SLOW_s:
+            break
+        times = np.minimum(times, _run_once(trial)[1])
+    verdict.slow_ticks = int(np.count_nonzero(times > SLOW_s))
+    verdict.slowest_s = float(times.max(initial=0.0))
+    return verdict
+
+
+def _run_once(trial: Trial) -> tuple[Verdict, np.ndarray]:
+    """Return the verdict, and how long each tick took [s]."""
+    verdict, times = Verdict(), np.zeros(trial.ticks)
+    try:
+        sim = Simulation(loads(yaml.safe_dump(trial.scene, sort_keys=False)))
+    except ConfigError as refusal:
+        verdict.refused_at_load = str(refusal)
+        return verdict, times
+    watch = _Watch(sim, trial, verdict)
+    with np.errstate(all="ignore"):
+        for tick in range(trial.ticks):
+            times[tick] = watch.take(tick)
+            if verdict.finds:
+                break
+    times[:3] = 0.0  # the first ticks load code
+    return verdict, times
+
+
+class _Watch:
+    """A simulation that is held against the invariants tick by tick."""
+
+    def __init__(self, sim: Simulation, trial: Trial, verdict: Verdict) -> None:
+        self.sim, self.trial, self.verdict = sim, trial, verdict
+        self.acts = list(trial.acts)
+        if trial.hand is not None:
+            self.limit_N = sim.couple(HELD_DEVICE).force_limit_N
+        safety = sim.scene.safety
+        self.step_N = safety.slew_limit_N_per_s * sim.scene.tick_s
+        self.last_force = np.zeros(3)
+        planes = {s["name"] for s in trial.scene["shapes"] if s["kind"] == "plane"}
+        self.on_plane = np.array([c.b in planes for c in sim.assembly.candidates], bool)
+        kinetic, potential = sim.energy()
+        self.most_kinetic, self.low, self.high = kinetic, potential, potential
+        mass = sum(b["inertial"]["mass_kg"] for b in trial.scene["robot"]["bodies"])
+        self.floor = mass * 9.81 * 1e-3  # [J] weight over a millimetre: below it, rounding
+        self.least = math.inf  # energy of the passive part so far
+        self.told = False
+
+    def take(self, tick: int) -> float:
+        """Act, step, look; return how long the step took [s]."""
+        sim, verdict = self.sim, self.verdict
+        while self.acts and self.acts[0]["tick"] <= tick:
+            self._act(self.acts.pop(0))
+        if self.trial.hand is not None:
+            t = tick * sim.scene.tick_s
+            place = [a * math.sin(6.283 * f * t + p) - a * math.sin(p) for a, f, p in self.trial.hand]
+            rate = [6.283 * f * a * math.cos(6.283 * f * t + p) for a, f, p in self.trial.hand]
+            sim.set_device(np.array(place), np.array(rate), 0.0005)
+        start = time.perf_counter()
+        sim.step()
+        spent = time.perf_counter() - start
+        verdict.ticks += 1
+        kinds = {event.kind for event in sim.events}
+        refused = bool(kinds & {Event.ENERGY, Event.NOT_FINITE})
+        verdict.refused_ticks += refused
+        self.told = self.told or bool(kinds & set(TOLD))
+        if self.trial.hand is not None or refused or tick % LOOK_EVERY == 0:
+            self._look(tick, refused)
+        return spent
+
+    def _act(self, act: dict[str, Any]) -> None:
+        match act["do"]:
+            case "arm":
+                self.sim.arm()
+            case "disarm":
+                self.sim.disarm()
+            case "torque":
+                self.sim.apply(torque=np.array(act["values"]))
+            case "switch":
+                self.sim.switch(act["name"], act["held"])
+
+    def _look(self, tick: int, refused: bool) -> None:
+        state, verdict, at = self.sim.state, self.verdict, f"at tick {tick}"
+        if not (np.all(np.isfinite(state.q)) and np.all(np.isfinite(state.u))):
+            verdict.finds["nan"] = at
+            return
+        if not all(math.isfinite(c.force) for c in state.contacts):
+            verdict.finds["nan"] = f"a contact force {at}"
+            return
+        verdict.contacts = max(verdict.contacts, len(state.contacts))
+        if state.fault & REFUSED and not self.told:
+            verdict.finds["silent"] = f"{state.fault!r} without an event {at}"
+        fastest = max(np.abs(state.u).max(), 0.0)
+        if fastest > FLIGHT or np.abs(state.q).max() > FAR:
+            verdict.finds["flight"] = f"speed {fastest:.3g} {at}"
+        gaps = self.sim.gaps[self.on_plane]
+        if gaps.size and gaps.min() < -SUNK and not self.told:
+            verdict.finds["sunk"] = f"{-gaps.min() * 1e3:.3g} mm {at}"
+        self._look_at_force(state.hand_force, at)
+        self._look_at_energy(tick, refused, at)
+
+    def _look_at_force(self, force: np.ndarray, at: str) -> None:
+        if self.trial.hand is None:
+            return
+        size, change = float(np.linalg.norm(force)), float(np.linalg.norm(force - self.last_force))
+        if not size <= self.limit_N * (1.0 + 1e-9):
+            self.verdict.finds["force"] = f"{size:.3g} N, {self.limit_N:.3g} allowed, {at}"
+        if not change <= self.step_N * (1.0 + 1e-9) and size > 0.0:
+            self.verdict.finds["force"] = f"{change:.3g} N in a tick, {self.step_N:.3g} allowed, {at}"
+        self.last_force = force
+
+    def _look_at_energy(self, tick: int, refused: bool, at: str) -> None:
+        kinetic, potential = self.sim.energy()
+        self.most_kinetic = max(self.most_kinetic, kinetic)
+        self.low, self.high = min(self.low, potential), max(self.high, potential)
+        if tick < self.trial.passive_from or not self.trial.conserving:
+            return
+        total = kinetic + potential
+        scale = self.most_kinetic + self.high - self.low + self.floor
+        gain = (total - self.least) / scale
+        if refused:
+            self.least = total
+        elif gain > self.verdict.worst_gain:
+            self.verdict.worst_gain = gain
+            if gain > GAIN:
+                self.verdict.finds["gain"] = f"{gain * scale:.3g} J, {gain:.3g} of the scale, {at}"
+        self.least = min(self.least, total)
