@@ -17,7 +17,7 @@ from tools.window_picture import PointerHand, Screen, missing_programs
 pytestmark = pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 
 STILL_S, RESTING_N = 0.6, 0.06  # a step of the encoder is 0.017 N
-SERIES_N_per_m = 1.0 / (1.0 / 300.0 + 1.0 / 1733.0)  # of the hand and the coupler
+SERIES_N_per_m = 1.0 / (1.0 / 300.0 + 1.0 / 793.0)  # of the hand and the coupler
 TABLE_m = -0.05  # of the table under the fingertip's start, in the device frame
 
 
@@ -56,7 +56,7 @@ def test_the_pointer_pushes_on_the_table_up_to_the_clamp_and_lifting_takes_the_f
     assert np.all(np.diff(force_N) > 0.0) and 2.0 < force_N[0] and force_N[-1] < CLAMP_N
     assert -np.diff(force_N) / np.diff(goal_m) == pytest.approx([SERIES_N_per_m] * 2, rel=0.1)
 
-    hand.lead(0.0, TABLE_m - 0.055)
+    hand.lead(0.0, TABLE_m - 0.062)
     hand.wait_for(lambda: hand.force_N() > 0.999 * CLAMP_N)
     at_the_clamp = [hand.force_N() for _ in range(200) if hand.state()]
     assert min(at_the_clamp) > 0.999 * CLAMP_N and max(at_the_clamp) <= CLAMP_N * (1.0 + 1e-12)
