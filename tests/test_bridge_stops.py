@@ -187,7 +187,7 @@ def test_a_read_that_does_not_return_leaves_no_force_on_the_motors(endpoint):
     with running(endpoint, server, driver=Turning()) as run:
         armed(run)
         hung_s = time.monotonic()
-        run.driver.hang_s = 0.3
+        run.driver.hang_s = 0.12
         eventually(lambda: run.newest == ZERO, 0.25)
         cut = next(t for t, force in run.driver.writes if t > hung_s and force == ZERO)
         assert cut - hung_s < TIMEOUT_S + 0.001 + SHARED_MACHINE_S
