@@ -123,7 +123,8 @@ def state(buttons: int) -> News:
 
 @pytest.fixture
 def session(scene) -> DeviceSession:
-    loop: Any = SimpleNamespace(write_gains=lambda *_: None)
+    plan = SimpleNamespace(stall_s=0.009)
+    loop: Any = SimpleNamespace(write_gains=lambda *_: None, assembly=SimpleNamespace(plan=plan))
     port: Any = None  # not started: nobody polls it
     return DeviceSession(scene, loop, port, lambda line: None)
 
