@@ -35,6 +35,7 @@ from devices.emulated import EmulatedDevice, Hand
 from devices.limits import TURNING_DEFAULT, DeviceLimits, device_limits
 from devices.options import Options
 from devices.wrist import EmulatedWrist, Grip
+from hapticsim.wire.messages import LEAST_MASS_KG
 
 LIGHTEST_HANDLE_KG = 0.01  # below, a 1 kHz force loop on the handle says nothing about any device
 
@@ -141,7 +142,7 @@ def _emulated_limits(o: Options) -> DeviceLimits:
         max_force_N=o.number("max_force_N", row.max_force_N, above=0.0),
         workspace_radius_m=o.number("workspace_radius_m", row.workspace_radius_m, above=0.0),
         position_resolution_m=o.number("position_resolution_m", row.position_resolution_m, above=0.0),
-        apparent_mass_kg=o.number("apparent_mass_kg", row.apparent_mass_kg, at_least=0.0),
+        apparent_mass_kg=o.number("apparent_mass_kg", row.apparent_mass_kg, at_least=LEAST_MASS_KG),
         coulomb_friction_N=o.number("coulomb_friction_N", row.coulomb_friction_N, at_least=0.0),
         viscous_friction_Ns_per_m=o.number(
             "viscous_friction_Ns_per_m", row.viscous_friction_Ns_per_m, at_least=0.0

@@ -142,7 +142,7 @@ def waypoint(time_s, *position):
             "<device options>: hand_mass_kg = nan is not usable: give a finite number, at least 0.",
         ),
         (
-            {"hand_mass_kg": 0, "apparent_mass_kg": 0},
+            {"hand_mass_kg": 0, "apparent_mass_kg": 1e-4},
             "<device options>: hand_mass_kg = 0 leaves less than 0.01 kg at the handle: "
             "raise it or apparent_mass_kg.",
         ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from hapticsim.haptics.coupler import DeviceLimits, derive_gains
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.haptics.sampled_loop import growth
 from hapticsim.model.scene import CouplerSettings, Mapping
+from hapticsim.wire.messages import LEAST_INERTIA_KG_M2, LEAST_MASS_KG
 from tests.four_bar import FOUR_BAR
 from tools.study_delay_margin import (
     AT_REST_M_PER_S,
@@ -170,3 +172,39 @@ def test_an_emulated_device_with_the_gains_of_before_swings_for_ever():
     row = device_table()["omega_3"]
     speed, force = let_go(row, 1733.0, 2.6, 1, np.random.default_rng(1))
     assert speed > 1.0 and force == pytest.approx(12.0)
+
+
+def extreme(rng, low, high, zero=True):
+    """One of both ends, nothing, or anything between on a logarithmic scale."""
+    kind = rng.integers(5)
+    if kind == 0 and zero:
+        return 0.0
+    if kind < 3:
+        return (low, high)[kind % 2]
+    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
+
+
+@pytest.mark.parametrize("rate_Hz", [100.0, 1000.0, 10_000.0])
+def test_whatever_a_device_says_of_itself_gives_gains_that_are_finite_and_soon(rate_Hz):
+    """All that ``wire.messages.Hello`` lets through; a mass of 5e-324 kg once ended the server."""
+    rng = np.random.default_rng(int(rate_Hz))
+    for _ in range(40):
+        limits = DeviceLimits(
+            extreme(rng, 5e-324, 1000.0),
+            extreme(rng, 5e-324, 1e7),
+            extreme(rng, 5e-324, 1e5),
+            extreme(rng, LEAST_MASS_KG, 1000.0),
+            max_torque_Nm=extreme(rng, 5e-324, 100.0),
+            max_stiffness_Nm_per_rad=extreme(rng, 5e-324, 1e5),
+            max_damping_Nms_per_rad=extreme(rng, 5e-324, 1e3),
+            apparent_inertia_kg_m2=extreme(rng, LEAST_INERTIA_KG_M2, 10.0),
+            velocity_window_s=extreme(rng, 5e-324, 0.1),
+        )
+        began = time.process_time()
+        gains = derive_gains(limits, CouplerSettings(rotation="full"), Mapping(), rate_Hz, None, 1e-3)
+        assert time.process_time() - began < 4.0  # it was a minute
+        turning = gains.turning
+        assert turning is not None
+        figures = [gains.stiffness_N_per_m, gains.damping_Ns_per_m, gains.stable_until_s]
+        figures += [turning.stiffness_Nm_per_rad, turning.damping_Nms_per_rad, turning.stable_until_s]
+        assert np.all(np.isfinite(figures)) and min(figures) >= 0.0, limits

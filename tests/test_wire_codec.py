@@ -54,7 +54,7 @@ messages = st.one_of(
         st.floats(0, 1e7),
         st.floats(0, 1e5),
         st.floats(1e-4, 10),
-        st.floats(0, 1000),
+        st.just(0.0) | st.floats(1e-4, 1000),
         st.floats(0, 0.1),
         st.floats(1, 1e5),
         st.integers(1, 7),

@@ -42,6 +42,7 @@ from hapticsim.wire.messages import Welcome
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
 PORTION = 200  # messages of a session
 START_S, ANSWER_S, QUIET_S = 240.0, 2.0, 5.0
+STUCK_MS = 20_000  # a message that the server does not take for so long will never be taken
 WARM_UP = 20_000  # messages before memory is measured
 GROWTH_LIMIT_MiB = 8.0
 
@@ -66,9 +67,15 @@ class Served:
         self.observer.latest("stats", 0.0)
         time.sleep(1.2)
         stats = self.observer.latest("stats", ANSWER_S)
-        if stats is None or self.process.poll() is not None:
-            sys.exit(f"the server is gone:\n{self._errors.read_text()}")
+        self.check()
+        if stats is None:
+            sys.exit("FAILED: the server publishes no statistics any more.")
         return dict(stats)
+
+    def check(self) -> None:
+        """End the program where the server has ended."""
+        if self.process.poll() is not None:
+            sys.exit(f"FAILED: the server ended:\n{self._errors.read_text()}")
 
     def end(self) -> str:
         """Stop; returns what it wrote to standard error."""
@@ -78,7 +85,7 @@ class Served:
         return self._errors.read_text()[self._compiling :]
 
 
-def fuzz_as_device(socket: zmq.Socket[bytes], rng: random.Random, count: int) -> int:
+def fuzz_as_device(socket: zmq.Socket[bytes], rng: random.Random, count: int, served: Served) -> int:
     """Send damaged messages inside sessions; returns how many frames were sent, hellos included."""
     hello, number, sent = Scripted().info.hello(), 0, 0
     for start in track(range(0, count, PORTION), "fuzzing"):
@@ -86,14 +93,24 @@ def fuzz_as_device(socket: zmq.Socket[bytes], rng: random.Random, count: int) ->
         while session == 0:
             number += 1
             hello.number, hello.stamp_ns = number, time.monotonic_ns()
-            socket.send(encode(hello))
+            put(socket, encode(hello), served)
             sent += 1
             session = welcomed(socket, hello.stamp_ns)
+            served.check()
         for _ in range(min(PORTION, count - start)):
             number += 1
-            socket.send(damaged(rng, number, session))
+            put(socket, damaged(rng, number, session), served)
             sent += 1
     return sent
+
+
+def put(socket: zmq.Socket[bytes], data: bytes, served: Served) -> None:
+    """Send a message."""
+    try:
+        socket.send(data)
+    except zmq.Again:
+        served.check()
+        sys.exit("FAILED: the server takes no messages any more.")
 
 
 def welcomed(socket: zmq.Socket[bytes], stamp_ns: int) -> int:
@@ -108,10 +125,10 @@ def welcomed(socket: zmq.Socket[bytes], stamp_ns: int) -> int:
     return 0
 
 
-def fuzz_as_stranger(socket: zmq.Socket[bytes], rng: random.Random, count: int) -> int:
+def fuzz_as_stranger(socket: zmq.Socket[bytes], rng: random.Random, count: int, served: Served) -> int:
     """Send damaged messages without having been welcomed; returns how many."""
     for number in track(range(count), "fuzzing"):
-        socket.send(damaged(rng, number))
+        put(socket, damaged(rng, number), served)
     return count
 
 
@@ -177,15 +194,16 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, zmq.Context() as context:
         served = Served(Path(folder))
         socket = context.socket(zmq.DEALER)
+        socket.sndtimeo = STUCK_MS
         socket.connect(served.device)
         with pushing(served.device, stranger):
             start = served.statistics()
             time.sleep(QUIET_S)
             quiet = Span("quiet", start, served.statistics())
-            fuzz(socket, rng, WARM_UP)
+            fuzz(socket, rng, WARM_UP, served)
             memory, calm = resident_MiB(served.process.pid), served.statistics()
             began = time.monotonic()
-            sent = fuzz(socket, rng, options.count)
+            sent = fuzz(socket, rng, options.count, served)
             took_s = time.monotonic() - began
             fuzzed = Span("fuzzed", calm, served.statistics())
             grown = resident_MiB(served.process.pid) - memory

@@ -19,18 +19,27 @@ HEAVIER = 1.1  # B over what a swing of any mass, however slow, needs: K (T/2 + 
 SLOWEST = 0.02  # damping ratio of the slowest swing with derived gains, without friction and without a hand
 DELAYS, DAMPERS, HALVINGS = 2, 8, 10  # delays and values of B that are tried, steps to the largest K: 20 ms
 LONGEST_DELAY_S = 0.05  # that ``stable_until_s`` tries
+MOST_PERIODS = 40  # of the loop in what is looked at: what a device says of itself costs bounded time
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A device along one axis, or about it: what its loop is made of."""
+    """A device along one axis, or about it: what its loop is made of.
+
+    A loop with more than ``MOST_PERIODS`` in the device's window, or in the delay, counts as slower, which is
+    harder to keep at rest: the gains are lower by a few percent then.
+    """
 
     mass: float  # [kg] or [kg m^2]
-    period_s: float
+    period_s: float  # of the loop, or longer
     delay_s: float  # expected, from a measurement to its force
     window_s: float  # over which the driver takes the velocity
     max_stiffness: float  # [N/m] or [N m/rad]
     max_damping: float  # [N s/m] or [N m s/rad]
+
+    def __post_init__(self) -> None:
+        longest_s = max(self.window_s, self.delay_s + MARGIN_S)
+        object.__setattr__(self, "period_s", max(self.period_s, longest_s / MOST_PERIODS))
 
     @property
     def latest_s(self) -> float:
@@ -103,7 +112,8 @@ def stable_until_s(axis: Axis, K: float, B: float) -> float:
 
     def grows(delay_s: float) -> bool:
         one = np.array([axis.mass]), np.array([K]), np.array([B])
-        return bool(growths(*one, axis.period_s, (delay_s,), axis.window_s)[0] >= 1.0)
+        period_s = max(axis.period_s, delay_s / MOST_PERIODS)
+        return bool(growths(*one, period_s, (delay_s,), axis.window_s)[0] >= 1.0)
 
     low, high = 0.0, LONGEST_DELAY_S
     if grows(low):

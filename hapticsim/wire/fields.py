@@ -111,6 +111,16 @@ def number(low: float, high: float) -> Check:
     return check
 
 
+def zero_or(low: float, high: float) -> Check:
+    """Check for 0, which says nothing, or a number in [low, high]."""
+    within = number(low, high)
+
+    def check(value: Any) -> float:
+        return 0.0 if _as_float(value) == 0.0 else float(within(value))
+
+    return check
+
+
 def integer(low: int, high: int) -> Check:
     """Check for an integer in [low, high]; true and false are no integers."""
 

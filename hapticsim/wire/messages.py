@@ -30,6 +30,7 @@ from hapticsim.wire.fields import (
     text,
     unit_quaternion,
     vector,
+    zero_or,
 )
 
 PROTOCOL = 1
@@ -41,6 +42,7 @@ VELOCITY_LIMIT_m_per_s = 100.0
 ANGULAR_VELOCITY_LIMIT_rad_per_s = 1000.0
 FORCE_LIMIT_N = 1000.0
 TORQUE_LIMIT_Nm = 100.0
+LEAST_MASS_KG, LEAST_INERTIA_KG_M2 = 1e-4, 1e-8  # of a handle; 0: the device does not say
 MAX_RESUME_s = 1.0  # a silence longer than this is never ridden through
 
 
@@ -89,7 +91,7 @@ class Hello(Message):
     max_stiffness_N_per_m: Annotated[float, Key("max_stiffness_N_per_m", number(0.0, 1e7))]
     max_damping_Ns_per_m: Annotated[float, Key("max_damping_Ns_per_m", number(0.0, 1e5))]
     workspace_radius_m: Annotated[float, Key("workspace_radius_m", number(1e-4, POSITION_LIMIT_m))]
-    apparent_mass_kg: Annotated[float, Key("apparent_mass_kg", number(0.0, 1000.0))]
+    apparent_mass_kg: Annotated[float, Key("apparent_mass_kg", zero_or(LEAST_MASS_KG, 1000.0))]
     position_resolution_m: Annotated[float, Key("position_resolution_m", number(0.0, 0.1))]
     rate_Hz: Annotated[float, Key("rate_Hz", number(1.0, 1e5))]  # what the device would like
     dof_in: Annotated[int, Key("dof_in", integer(1, 7))]  # measured
@@ -99,7 +101,9 @@ class Hello(Message):
     max_torque_Nm: Annotated[float, Key("max_torque_Nm", number(0.0, TORQUE_LIMIT_Nm), 0.0)] = 0.0
     max_stiffness_Nm_per_rad: Annotated[float, Key("max_stiffness_Nm_per_rad", number(0.0, 1e5), 0.0)] = 0.0
     max_damping_Nms_per_rad: Annotated[float, Key("max_damping_Nms_per_rad", number(0.0, 1e3), 0.0)] = 0.0
-    apparent_inertia_kg_m2: Annotated[float, Key("apparent_inertia_kg_m2", number(0.0, 10.0), 0.0)] = 0.0
+    apparent_inertia_kg_m2: Annotated[
+        float, Key("apparent_inertia_kg_m2", zero_or(LEAST_INERTIA_KG_M2, 10.0), 0.0)
+    ] = 0.0
     # over which the driver takes the velocity from positions; 0: it is measured
     velocity_window_s: Annotated[float, Key("velocity_window_s", number(0.0, 0.1), 0.01)] = 0.01
 
