@@ -97,6 +97,7 @@ def test_a_server_that_was_only_stopped_gives_no_force_when_it_wakes(place, endp
         server.send(signal.SIGSTOP)
         eventually(lambda: run.newest == ZERO, 2.0)
         since = len(run.driver.writes)
+        time.sleep(0.3)  # longer than an interruption that ends by itself
         server.send(signal.SIGCONT)
         eventually(lambda: run.driver.modes[-1] in (Safety.DISARMED, Safety.FAULT))
         time.sleep(0.5)
