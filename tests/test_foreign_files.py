@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from hapticsim.animation import Animation
+from hapticsim.config.load import loads
 from hapticsim.equations import cache
 from hapticsim.equations.mechanism_source import MechanismFile, load_mechanism
 from hapticsim.errors import ConfigError, HapticsimError
@@ -122,6 +123,16 @@ def test_files_that_are_too_large_are_refused_before_they_are_read(tmp_path, mon
         out.append(np.zeros((1000, 2)))
     with pytest.raises(ConfigError, match="holds more than"):
         read_recording(path)
+
+
+@pytest.mark.parametrize("robot", ["urdf: {path: PATH}", "mechanism: {path: PATH}"])
+def test_a_scene_that_names_a_device_or_a_pipe_is_refused_at_once(tmp_path, robot):
+    os.mkfifo(tmp_path / "pipe")
+    for special in ("/dev/zero", str(tmp_path / "pipe")):
+        for text in (f"extends: {special}", f"name: sent\nrobot: {{{robot.replace('PATH', special)}}}"):
+            with pytest.raises(ConfigError) as refused:
+                loads(text, tmp_path / "sent.yaml")
+            assert str(refused.value) == f"{special}: is a device, a pipe or a socket: name a file."
 
 
 def test_a_folder_of_compiled_code_that_others_can_write_is_refused(tmp_path, monkeypatch):

@@ -6,13 +6,16 @@ import csv
 import json
 import resource
 import signal
+import struct
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 from mcap.reader import make_reader
-from mcap.writer import Writer
+from mcap.writer import CompressionType, Writer
+from zstandard import ZstdCompressor
 
 from hapticsim.errors import ConfigError
 from hapticsim.recording import writer as writer_module
@@ -144,6 +147,79 @@ def test_damaged_bytes_never_give_anything_but_a_recording_or_a_sentence(recorde
         except ConfigError:
             continue
         assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
+
+
+def odd_recording(path, event=b"{}", columns='["time_s"]', compression=CompressionType.ZSTD):
+    """A recording of three rows and an event by the mcap library, with what ours never writes."""
+    with path.open("wb") as file:
+        writer = Writer(file, chunk_size=1, compression=compression)
+        writer.start(profile="hapticsim")
+        schema = writer.register_schema("any", "json", b"{}")
+        rows = writer.register_channel("rows", "float64-little-endian", schema)
+        events = writer.register_channel("events", "json", schema)
+        writer.add_metadata("rows", {"encoding": "float64-little-endian", "columns": columns})
+        writer.add_message(rows, 0, np.zeros(3).tobytes(), 0, 1)
+        writer.add_message(events, 0, event, 0, 2)
+        writer.finish()
+
+
+def with_chunk(path, packed, compression, says):
+    """End a file, which had been closed, with a chunk instead."""
+    chunk = struct.pack("<QQQI", 0, 0, says, 0) + struct.pack("<I", len(compression)) + compression
+    chunk += struct.pack("<Q", len(packed)) + packed
+    data = path.read_bytes()
+    at = 8
+    while data[at] != 15:  # the end of the data
+        at += 9 + int.from_bytes(data[at + 1 : at + 9], "little")
+    path.write_bytes(data[:at] + struct.pack("<BQ", 6, len(chunk)) + chunk)
+
+
+@pytest.mark.parametrize("event", [b"[" * 200_000, b"3", b"{"])
+def test_an_event_that_is_none_ends_the_recording_before_it(tmp_path, event):
+    path = tmp_path / "odd.mcap"
+    odd_recording(path, event)
+    recording = read_recording(path)
+    assert not recording.complete and len(recording.data) == 3 and recording.events == []
+
+
+def test_columns_nested_without_end_are_refused_in_a_sentence(tmp_path):
+    path = tmp_path / "odd.mcap"
+    odd_recording(path, columns="[" * 200_000)
+    assert refusal(read_recording, path).startswith(f"{path}: ends before its columns are named")
+
+
+def test_a_few_bytes_that_unpack_to_gigabytes_are_not_unpacked(tmp_path):
+    path, gigabyte = tmp_path / "bomb.mcap", 1 << 30
+    packer = ZstdCompressor().compressobj(size=gigabyte)
+    packed = b"".join(packer.compress(bytes(1 << 24)) for _ in range(64)) + packer.flush()
+    odd_recording(path)
+    with_chunk(path, packed, b"zstd", 1024)
+    start, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    recording = read_recording(path)
+    assert not recording.complete and len(recording.data) == 3
+    assert time.process_time() - start < 1.0
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
+
+
+@pytest.mark.parametrize("compression", [b"lz4", b"", b"gzip"])
+def test_a_chunk_of_anything_else_ends_the_recording_before_it(tmp_path, compression):
+    path = tmp_path / "odd.mcap"
+    odd_recording(path)
+    with_chunk(path, bytes(1 << 22), compression, 1 << 22)
+    start = time.process_time()
+    recording = read_recording(path)
+    assert not recording.complete and len(recording.data) == 3
+    assert time.process_time() - start < 1.0
+
+
+def test_a_large_array_goes_into_the_file_in_messages_of_a_bounded_size(tmp_path):
+    path, rows = tmp_path / "large.mcap", rows_from(0.0, n=200_000)
+    with RecordingWriter(path, COLUMNS) as writer:
+        writer.append(rows)
+    with path.open("rb") as file:
+        sizes = [len(message.data) for _, _, message in make_reader(file).iter_messages()]
+    assert len(sizes) == 5 and max(sizes) <= 1 << 20
+    assert read_recording(path).data.tobytes() == rows.tobytes()
 
 
 def test_a_batch_lost_in_the_middle_is_noticed(recorded, tmp_path):

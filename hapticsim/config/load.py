@@ -14,6 +14,7 @@ from hapticsim.config.schema import SceneFile
 from hapticsim.config.yaml_text import merge, parse
 from hapticsim.errors import ConfigError, nearest
 from hapticsim.model.scene import Scene
+from hapticsim.special_file import SPECIAL, is_special
 
 MAX_BYTES = 4_000_000
 MAX_EXTENDS = 8
@@ -55,6 +56,8 @@ def read_text(path: str | Path) -> str:
     try:
         if file.is_dir():
             raise ConfigError(path, "", "is a folder: name the file inside it.")
+        if is_special(file):
+            raise ConfigError(path, "", SPECIAL)
         if file.stat().st_size > MAX_BYTES:
             raise ConfigError(
                 path, "", f"is larger than {MAX_BYTES // 1_000_000} MB: this is not a config file."

@@ -28,6 +28,7 @@ from hapticsim.model.order import order_tree
 from hapticsim.model.rotation import rotation_from_rpy
 from hapticsim.model.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Mimic, Model, Placement
 from hapticsim.model.urdf import load_urdf
+from hapticsim.special_file import SPECIAL, is_special
 
 PARALLEL = 1e-3  # sine of the angle below which two axes count as one
 
@@ -110,7 +111,10 @@ def _from_file(entry: MechanismEntry, file: Path, refuse: Refuse) -> Model:
             )
     from hapticsim.equations.mechanism_source import load_mechanism  # numba, which nobody else needs here
 
-    return load_mechanism(file.parent / entry.path, entry.parameters)
+    path = file.parent / entry.path
+    if is_special(path):
+        raise ConfigError(path, "", SPECIAL)
+    return load_mechanism(path, entry.parameters)
 
 
 def _from_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Model:

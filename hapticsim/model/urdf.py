@@ -20,6 +20,7 @@ from hapticsim.model.notes import urdf_notes
 from hapticsim.model.order import check_names, order_tree
 from hapticsim.model.rotation import rotation_from_rpy
 from hapticsim.model.tree import WORLD, Body, Joint, Mimic, Model, Placement
+from hapticsim.special_file import SPECIAL, is_special
 
 _KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "planar", "fixed")}
 _Element = ElementTree.Element
@@ -71,6 +72,8 @@ def load_urdf(
 
 
 def _robot(path: str | Path) -> _Element:
+    if is_special(Path(path)):
+        raise ConfigError(path, "", SPECIAL)
     try:
         if Path(path).stat().st_size > MOST_BYTES:
             raise ConfigError(path, "", f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot.")

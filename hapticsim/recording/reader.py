@@ -10,18 +10,23 @@ from pathlib import Path
 
 import numpy as np
 from mcap.exceptions import McapError
-from mcap.records import Attachment, Channel, Footer, Header, McapRecord, Message, Metadata
-from mcap.stream_reader import StreamReader
-from zstandard import ZstdError
+from mcap.opcode import Opcode
+from mcap.records import Attachment, Channel, Chunk, Footer, Header, McapRecord, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader, get_chunk_data_stream
+from zstandard import ZstdError, frame_content_size
 
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.recording.writer import CONFIG_NAME, EVENTS, PROFILE, ROW_ENCODING, ROWS, RUN_METADATA
 
 _MAGIC = b"\x89MCAP0\r\n"
 _RECORD_BYTES = 1 << 28  # a longer record is a damaged length
+_CHUNK_BYTES = 1 << 28  # unpacked; ours hold a batch of 1 MiB
 MOST_BYTES = 8 << 30  # of rows and events: two hours of a robot with twenty joints at 1 kHz
 # what the MCAP reader raises on bytes that are not, or no longer, a recording
-_DAMAGE = (McapError, ZstdError, struct.error, ValueError, TypeError, KeyError, OverflowError, MemoryError)
+_DAMAGE = (
+    McapError, ZstdError, struct.error, ValueError, TypeError, KeyError, OverflowError, MemoryError,
+    RecursionError,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +111,7 @@ def _read_into(found: _Found, path: Path) -> bool:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise ConfigError(path, "", "is not an MCAP recording: give a file that hapticsim recorded.")
         file.seek(0)
-        reader = StreamReader(file, validate_crcs=True, record_size_limit=_RECORD_BYTES)
+        reader = StreamReader(file, emit_chunks=True, validate_crcs=True, record_size_limit=_RECORD_BYTES)
         try:
             for record in _ours(path, reader.records):
                 _take(record, found)
@@ -122,7 +127,30 @@ def _ours(path: Path, records: Iterator[McapRecord]) -> Iterator[McapRecord]:
             raise ConfigError(
                 path, "", "is an MCAP file of another program: give one that hapticsim recorded."
             )
-        yield record
+        if isinstance(record, Chunk):
+            yield from _unpacked(record)
+        else:
+            yield record
+
+
+def _unpacked(chunk: Chunk) -> Iterator[McapRecord]:
+    """The records of a chunk: a few packed bytes may unpack to gigabytes, or to records without end."""
+    if chunk.compression not in ("zstd", ""):
+        raise ValueError("it is not packed as we do")
+    says = frame_content_size(chunk.data) if chunk.compression else len(chunk.data)
+    if max(chunk.uncompressed_size, says) > _CHUNK_BYTES:
+        raise ValueError("it is longer than ours")
+    stream, length = get_chunk_data_stream(chunk, validate_crc=True)
+    while stream.count < length:
+        opcode, size = stream.read1(), stream.read8()
+        if opcode == Opcode.MESSAGE:
+            yield Message.read(stream, size)
+        elif opcode == Opcode.CHANNEL:
+            yield Channel.read(stream)
+        elif opcode == Opcode.SCHEMA:
+            Schema.read(stream)
+        else:
+            raise ValueError("nothing else stands in a chunk")
 
 
 def _take(record: McapRecord, found: _Found) -> None:
@@ -140,7 +168,7 @@ def _take(record: McapRecord, found: _Found) -> None:
         if found.topics.get(record.channel_id) == ROWS:
             found.batches.append(np.frombuffer(record.data, dtype="<f8").reshape(-1, len(found.columns)))
         elif found.topics.get(record.channel_id) == EVENTS:
-            found.events.append(json.loads(record.data))
+            found.events.append(dict(json.loads(record.data)))
     elif isinstance(record, Attachment) and record.name == CONFIG_NAME:
         found.config_text = record.data.decode()
     elif isinstance(record, Metadata) and record.name == RUN_METADATA:

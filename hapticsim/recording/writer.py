@@ -148,6 +148,11 @@ class RecordingWriter:
             return
         rows = np.concatenate(self._waiting)
         self._waiting, self._waiting_bytes = [], 0
+        at_once = max(1, _BATCH_BYTES // (8 * len(self.columns)))
+        for first in range(0, len(rows), at_once):
+            self._write_batch(rows[first : first + at_once])
+
+    def _write_batch(self, rows: np.ndarray) -> None:
         log_time = _nanoseconds(float(rows[0, 0]), self._time_ns)
         self._time_ns = _nanoseconds(float(rows[-1, 0]), log_time)
         if not self.failure and self._write(self._row_channel, log_time, rows.tobytes()):
