@@ -85,7 +85,7 @@ class Bridge:
         self._welcome: Welcome | None = None  # terms of the session the guard knows
         self._pacer = Pacer(1.0 / driver.info.rate_Hz)
         self._refusal = ""  # of a server, said once
-        self._halts = 0  # times the watchdog zeroed the motors, known to the loop
+        self._halts = 0  # of the motors, known to the loop
 
     def run(self, duration_s: float | None = None) -> BridgeReport:
         """Open the driver, find the server, tick until stopped; returns the report.
@@ -199,7 +199,7 @@ class Bridge:
             self._change_session(self.link.welcome)  # before anything of the new session is applied
         if command is not None:
             self._engagement.hear(command.mode, command.fault)
-        halts, self._halts = self._halts, self._watchdog.fired
+        halts, self._halts = self._halts, self._motors.halts
         force = self._guard.apply(
             command.force_N if command else None,
             command.mode if command else -1,
@@ -210,7 +210,7 @@ class Bridge:
             usable=verdict is Verdict.GOOD and self._halts == halts,
             stop=bool(stopped_by) or verdict is Verdict.JUMP,
         )
-        self._motors.apply(force, self._guard.torque_Nm)
+        self._motors.apply(force, self._guard.torque_Nm, self._halts)
         self._watchdog.alive()
         # Only now, with the motors served, is there time for words.
         if verdict is not Verdict.UNUSABLE:

@@ -24,8 +24,8 @@ class Motors:
     driver : not open yet.
 
     Public attributes: ``force_N``, the force that the driver says it applied; ``on``, whether anything but
-    zero was written last; ``reading``, whether a read is under way.  ``halt`` may be called from another
-    thread, everything else from one.
+    zero was written last; ``reading``, whether a read is under way; ``halts``, how often ``halt`` went to the
+    motors.  ``halt`` may be called from another thread, everything else from one.
     """
 
     def __init__(self, driver: Driver) -> None:
@@ -33,6 +33,7 @@ class Motors:
         self._writing = threading.Lock()
         self.force_N: Vector = ZERO
         self.on = self.reading = False
+        self.halts = 0
 
     def open(self) -> None:
         """Open the driver.
@@ -74,8 +75,8 @@ class Motors:
         finally:
             self.reading = False
 
-    def apply(self, force_N: Vector, torque_Nm: Vector) -> None:
-        """Write both.
+    def apply(self, force_N: Vector, torque_Nm: Vector, halts: int) -> None:
+        """Write both; zero where there was another halt than the ``halts`` known when they were decided.
 
         Raises
         ------
@@ -83,6 +84,8 @@ class Motors:
         """
         write, turn = self._driver.write, self._driver.write_torque
         with self._writing:
+            if self.halts != halts:  # a force of before, that would come back at once and whole
+                force_N = torque_Nm = ZERO
             self.on = force_N != ZERO or torque_Nm != ZERO
             try:
                 self.force_N = _sent(self._careful("write", lambda: write(force_N)), force_N)
@@ -110,12 +113,15 @@ class Motors:
                 self._careful("write_torque", lambda: self._driver.write_torque(ZERO))
 
     def halt(self) -> bool:
-        """Zero both while ``read`` hangs; False where a write hangs, and nothing can be done from here."""
+        """Zero both while ``read`` hangs; False where that failed, or a write is under way."""
         if not self._writing.acquire(blocking=False):
             return False
         try:
-            self._silently(self._driver.halt)
+            self.halts += 1
+            self._driver.halt()
             self.force_N, self.on = ZERO, False
+        except Exception:  # the motors may be on: whoever asked will ask again
+            return False
         finally:
             self._writing.release()
         return True

@@ -13,7 +13,7 @@ import time
 
 from devices.motors import Motors
 
-RELAX_S = 0.05  # between two looks while it has nothing to do
+AGAIN_S = 0.001  # until the next try, where a write was under way or the driver failed
 
 
 class Watchdog:
@@ -64,4 +64,4 @@ class Watchdog:
             if self._motors.halt():
                 self.fired += 1
                 self.hangs += reading
-            wait_s = RELAX_S if self._motors.on else self.timeout_s
+            wait_s = AGAIN_S if self._motors.on else self.timeout_s
