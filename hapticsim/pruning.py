@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from hapticsim.equations.cache import DAY_s, cache_root, last_used
-from hapticsim.kernels.entry import kernel_folder
+from hapticsim.kernels.cache import kernel_folder
 
 KEEP_days = 90.0
 _REMOVED = "removed-"

@@ -1,23 +1,16 @@
-"""The tick compiled once for all robots, kept on disk, and handed out as an address.
+"""The tick compiled once for all robots, kept on disk (cache.py), and handed out as an address.
 
-numba's disk cache does not see an edit in a file that a cached function merely calls, so the machine code is
-kept in a folder named by the hash of all kernel and loop sources and ``codes.py``: any edit anywhere is a new
-folder.  Loops (virtual time, real time, prediction) call the tick by address, so none of them compiles it
+Loops (virtual time, real time, prediction) call the tick by address, so none of them compiles it
 again.
 """
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numba
-from numba import int64, njit, types
+from numba import int64, types
 from numba.core.typing.templates import Signature
 from numba.experimental.function_type import _get_wrapper_address
 
@@ -25,6 +18,7 @@ from hapticsim.kernels import choice, events, foreign, handling, imposing, rows,
 from hapticsim.kernels import observe as _observe
 from hapticsim.kernels import step as _step
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.cache import keep, kernel_folder
 from hapticsim.kernels.lockstep import LOCKSTEP, run_lockstep
 
 Progress = Callable[[str], Any]
@@ -33,27 +27,7 @@ STEP = types.void(Plan._type, State._type, Input._type, Output._type, Workspace.
 step_at = foreign.callable_at(STEP)
 
 
-def cache_folder() -> Path:
-    """Where machine code is kept: ``$HAPTICSIM_CACHE_DIR`` or the user's cache folder."""
-    base = os.environ.get("HAPTICSIM_CACHE_DIR")
-    if base:
-        return Path(base)
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hapticsim"
-
-
-@functools.cache
-def kernel_folder() -> Path:
-    """The folder of the machine code of exactly these sources."""
-    here = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
-    sources = [*here.glob("*.py"), *(here.parent / "realtime").glob("*.py"), here.parent / "codes.py"]
-    for path in sorted(sources):
-        digest.update(path.name.encode() + path.read_bytes())
-    return cache_folder() / f"kernels-{digest.hexdigest()[:16]}"
-
-
 _compiled: dict[str, Any] = {}
-decorate: Any = njit
 
 
 def compile_cached(function: Callable, signature: Signature, progress: Progress | None = None) -> Any:
@@ -70,12 +44,7 @@ def compile_cached(function: Callable, signature: Signature, progress: Progress 
     say = progress if progress and not known else (lambda _line: None)
     say(f"compiling the {function.__name__.lstrip('_')} kernel (once for all robots) ... ")
     start = time.perf_counter()
-    settings: Any = numba.config
-    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
-    try:
-        compiled = decorate(signature, nogil=True, error_model="numpy", cache=True)(function)
-    finally:
-        settings.CACHE_DIR = before
+    compiled = keep(function, signature, error_model="numpy")
     say(f"{time.perf_counter() - start:.1f} s\n")
     _compiled[name] = compiled
     return compiled

@@ -13,7 +13,7 @@ from typing import Any
 import numba
 from numba import njit
 
-from hapticsim.kernels.entry import cache_folder
+from hapticsim.kernels.cache import cache_folder
 
 _compiled: dict[tuple[str, str], Any] = {}
 

@@ -7,6 +7,7 @@ from numba import njit
 
 from hapticsim.kernels.arrays import CHOICE, HINT, State
 from hapticsim.kernels.block import Block, Int, IntVector, Matrix, Vector
+from hapticsim.kernels.cache import kept
 from hapticsim.kernels.command import COMMAND, apply_command
 from hapticsim.kernels.pack import pack_state, state_size
 from hapticsim.kernels.row import fill_row
@@ -75,7 +76,7 @@ class Exchange(Block):
     switch: IntVector  # (nc,) int, as in Input: what was asked of the constraints (any thread)
 
 
-@njit(nogil=True)
+@kept
 def adopt(source, target):
     """Take over coordinates, speeds, contacts and what the device is fixed to of another state.
 
@@ -191,7 +192,7 @@ def write_force(state, out, io, tick, now):
     store_release(count, 0, count[0] + 1)
 
 
-@njit(nogil=True)
+@kept
 def write_state(state, io):
     """Publish the packed state."""
     count = io.state_count
@@ -237,7 +238,7 @@ def write_choices(out, io, tick):
         publish_row(io.choice_places)
 
 
-@njit(nogil=True)
+@kept
 def schedule_command(io, tick, command):
     """Put a command (COMMAND,) into the row of its tick; the row's last tick must have been taken."""
     i = tick % io.schedule_tick.size
@@ -248,7 +249,7 @@ def schedule_command(io, tick, command):
     store_release(io.schedule_tick, i, tick)
 
 
-@njit(nogil=True)
+@kept
 def clear_schedule(io):
     """Forget every command that waits."""
     for i in range(io.schedule_tick.size):

@@ -6,8 +6,7 @@ periods ago.  Sent when the tick that took the sample has ended, it is in the ha
 
 from __future__ import annotations
 
-from numba import njit
-
+from hapticsim.kernels.cache import kept
 from hapticsim.realtime.clock import deadline_after, now_ns, sleep_until
 from hapticsim.realtime.exchange import ANSWERED
 from hapticsim.realtime.slots import read_slot
@@ -15,7 +14,7 @@ from hapticsim.realtime.slots import read_slot
 LOOK_NS = 30_000  # after a deadline until the first look, and between two: most ticks are done by then
 
 
-@njit(nogil=True)
+@kept
 def await_force(io, sender_s, due_ns, longest_ns, force, times):
     """Sleep until the force slot answers the sample with this stamp of its sender; return whether it does.
 

@@ -17,11 +17,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import int64, njit, types
+from numba import int64, types
 
 from hapticsim.assembly import Assembly
 from hapticsim.codes import DeviceFlag, Event, Fault, Safety
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.cache import kept
 from hapticsim.kernels.command import COMMAND
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
 from hapticsim.kernels.pack import unpack_state
@@ -392,17 +393,17 @@ class RealTimeLoop:
         self._io.largest[:] = 0
 
 
-@njit(nogil=True)
+@kept
 def _load(array, i):
     return load_acquire(array, i)
 
 
-@njit(nogil=True)
+@kept
 def _store(array, i, value):
     store_release(array, i, value)
 
 
-@njit(nogil=True)
+@kept
 def _swap(array, i, expected, value):
     return swap(array, i, expected, value)
 

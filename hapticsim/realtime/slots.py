@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from numba import njit
 
+from hapticsim.kernels.cache import kept
 from hapticsim.realtime.atomics import fence, load_acquire, store_release
 
 TRIES = 64  # a reader gives up after this many torn copies and keeps what it had
 
 
-@njit(nogil=True)
+@kept
 def write_slot(count, data, values):
     """Publish values (n,) float64 in the slot ``count`` (1,), ``data`` (n,)."""
     before = count[0]
@@ -25,7 +26,7 @@ def write_slot(count, data, values):
     store_release(count, 0, before + 2)
 
 
-@njit(nogil=True)
+@kept
 def read_slot(count, data, scratch, values):
     """Copy the newest values of a slot; return its count, or -1 with values as they were when every try was
     torn.
@@ -62,7 +63,7 @@ def publish_row(places):
     store_release(places, 0, places[0] + 1)
 
 
-@njit(nogil=True)
+@kept
 def drain(places, ring, target):
     """Copy waiting rows of a ring (n, c) into target (m, c), oldest first; return how many."""
     head, tail = load_acquire(places, 0), places[1]
