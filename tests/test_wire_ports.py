@@ -380,6 +380,27 @@ def test_who_is_taken_off_the_list_is_not_heard_any_more(keys, context):
     bound.close()
 
 
+def test_who_is_taken_off_the_list_is_disconnected_however_much_it_says(keys, context):
+    bound = bind_router("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
+    dealer = connect_dealer(bound.endpoint, context=context, curve=Curve(keys["friend"]))
+    assert heard(bound, {"friend": dealer}) == {"friend"}
+    (keys["server"] / "peers" / "device" / "friend.key").unlink()
+
+    def refused_in(seconds):
+        before, give_up = bound.refused["its key was taken off the list"], time.monotonic() + seconds
+        while time.monotonic() < give_up:
+            with suppress(zmq.Again):
+                for _ in range(8):
+                    dealer.send(b"flood", zmq.DONTWAIT)
+            with suppress(zmq.Again):
+                bound.socket.recv_multipart()
+        return bound.refused["its key was taken off the list"] - before
+
+    assert refused_in(1.0) > 0
+    assert refused_in(0.5) == 0
+    bound.close()
+
+
 def test_who_is_taken_off_the_list_gets_nothing_any_more_and_the_others_do(keys, context):
     other = keys["server"] / "peers" / "observe" / "other.key"
     other.write_bytes((keys["stranger"] / "own.key").read_bytes())

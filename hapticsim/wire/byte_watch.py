@@ -34,6 +34,7 @@ class ByteWatch:
         self._receive = recv_monitor_message
         self.refused = refused
         self._watched, self._stopped = watched, False
+        self._unwanted: set[int] = set()  # descriptors of who has to go whatever it brings
         self._finished: dict[int, int] = {}  # bytes of complete messages since the last look, by descriptor
         self._monitor = watched.get_monitor_socket(
             zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
@@ -44,6 +45,10 @@ class ByteWatch:
     def finished(self, descriptor: int, size: int) -> None:
         """Bytes of a connection were those of a complete message."""
         self._finished[descriptor] = self._finished.get(descriptor, 0) + size
+
+    def disconnect(self, descriptor: int) -> None:
+        """Have a connection ended soon; who holds no key that counts does not come back."""
+        self._unwanted.add(descriptor)
 
     def stop(self) -> None:
         """End the watch; call it before the socket is closed."""
@@ -57,7 +62,11 @@ class ByteWatch:
             with suppress(zmq.ZMQError):  # the context was ended under us: so are its connections
                 self._take_news(connections)
             for descriptor, connection in list(connections.items()):
-                if not connection.is_bounded(self._finished.pop(descriptor, 0)):
+                if descriptor in self._unwanted:
+                    self._unwanted.discard(descriptor)
+                    connection.end()
+                    del connections[descriptor]
+                elif not connection.is_bounded(self._finished.pop(descriptor, 0)):
                     self.refused["it sent what does not become messages"] += 1
                     connection.end()
                     del connections[descriptor]
@@ -73,6 +82,7 @@ class ByteWatch:
             if descriptor in connections:  # it ended, or its number belongs to another now
                 connections.pop(descriptor).release()
             if news["event"] == zmq.EVENT_ACCEPTED:
+                self._unwanted.discard(descriptor)
                 with suppress(OSError):  # it is gone already
                     connections[descriptor] = _Connection(descriptor)
 

@@ -50,15 +50,17 @@ class GuardedRouter:
 
         Raises
         ------
-        zmq.Again : there is none.
+        zmq.Again : there is none, or it is of one who was taken off the list and is disconnected now.
         """
-        while True:
-            frames = self._socket.recv_multipart(flags, copy=False)
-            last = frames[-1]
-            self._watch.finished(int(last.get(zmq.SRCFD)), sum(len(f) + MESSAGE_BYTES for f in frames[1:]))
-            if self._allowed.admits(str(last.get("User-Id")).encode()):
-                return [frame.bytes for frame in frames]
+        frames = self._socket.recv_multipart(flags, copy=False)
+        last = frames[-1]
+        descriptor = int(last.get(zmq.SRCFD))
+        self._watch.finished(descriptor, sum(len(f) + MESSAGE_BYTES for f in frames[1:]))
+        if not self._allowed.admits(str(last.get("User-Id")).encode()):
+            self._watch.disconnect(descriptor)
             self.refused["its key was taken off the list"] += 1
+            raise zmq.Again
+        return [frame.bytes for frame in frames]
 
     def send_multipart(self, parts: list[bytes], flags: int = zmq.DONTWAIT) -> None:
         """Send the parts after the first one to the peer which that names.
