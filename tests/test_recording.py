@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import resource
 import signal
 import struct
@@ -329,6 +330,12 @@ def test_what_is_no_recording_is_refused_in_a_sentence(tmp_path):
     assert refusal(read_recording, path) == (
         f"{path}: is an MCAP file of another program: give one that hapticsim recorded."
     )
+
+
+def test_a_pipe_that_nobody_writes_is_not_waited_for(tmp_path):
+    pipe = tmp_path / "pipe.mcap"
+    os.mkfifo(pipe)
+    assert refusal(read_recording, pipe) == f"{pipe}: is a device, a pipe or a socket: name a file."
 
 
 def test_an_unknown_column_is_answered_with_the_nearest(recorded):

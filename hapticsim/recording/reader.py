@@ -17,6 +17,7 @@ from zstandard import ZstdError, frame_content_size
 
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.recording.writer import CONFIG_NAME, EVENTS, PROFILE, ROW_ENCODING, ROWS, RUN_METADATA
+from hapticsim.special_file import SPECIAL, is_special
 
 _MAGIC = b"\x89MCAP0\r\n"
 _RECORD_BYTES = 1 << 28  # a longer record is a damaged length
@@ -82,6 +83,8 @@ def read_recording(path: Path | str) -> Recording:
     """
     path = Path(path)
     found = _Found(path)
+    if is_special(path):
+        raise ConfigError(path, "", SPECIAL)
     try:
         damaged = _read_into(found, path)
     except OSError as error:
