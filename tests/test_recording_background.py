@@ -54,6 +54,27 @@ def hanging(tmp_path, writes, most_bytes=1 << 20):
     return BackgroundRecorder(writer, most_bytes), file
 
 
+@pytest.mark.parametrize("what", ["add_message", "finish"])
+def test_a_writer_that_fails_in_any_way_is_told_and_stops_only_the_recording(tmp_path, monkeypatch, what):
+    def fail(*_, **__):
+        raise MemoryError("no room")
+
+    recorder = BackgroundRecorder(writer := RecordingWriter(tmp_path / "r.mcap", COLUMNS))
+    recorder.append(rows(0, 10))
+    monkeypatch.setattr(writer._writer, what, fail)
+    recorder.append_event({"time_s": 0.0})
+    if what == "add_message":
+        give_up = time.monotonic() + 5.0
+        while not recorder.failure and time.monotonic() < give_up:
+            time.sleep(0.001)
+    recorder.append(rows(10, 10))
+    recorder.close()
+    path, before = tmp_path / "r.mcap", 0 if what == "add_message" else 20
+    assert recorder.failure == (
+        f"{path}: recording stopped after {before} ticks (MemoryError: no room): record to another disk."
+    )
+
+
 def test_all_that_is_handed_over_is_in_the_file(tmp_path):
     rng, recorder = random.Random(5), BackgroundRecorder(RecordingWriter(tmp_path / "r.mcap", COLUMNS))
     done = 0

@@ -105,6 +105,18 @@ class BackgroundRecorder:
             )
 
     def _run(self) -> None:
+        for step in (self._write_all, self._close_file):
+            try:
+                step()
+            except Exception as error:  # no memory, or a defect: the run goes on, and hears of it
+                self._fail(f"{type(error).__name__}: {error}")
+
+    def _close_file(self) -> None:
+        self._since_s = time.monotonic()
+        self._writer.close()
+        self._since_s = 0.0
+
+    def _write_all(self) -> None:
         while (item := self._queue.get()) is not None:
             if self._failure:
                 continue  # it stopped here: what comes later would leave a gap
@@ -116,9 +128,6 @@ class BackgroundRecorder:
                 self._writer.append(item)
                 self._taken_bytes += item.nbytes
             self._since_s = 0.0
-        self._since_s = time.monotonic()
-        self._writer.close()
-        self._since_s = 0.0
 
 
 def _close_all() -> None:
