@@ -84,6 +84,7 @@ class Bridge:
         self._sample: DeviceSample | None = None
         self._welcome: Welcome | None = None  # terms of the session the guard knows
         self._pacer = Pacer(1.0 / driver.info.rate_Hz)
+        self._sleep = SleepDetector()
         self._refusal = ""  # of a server, said once
         self._halts = 0  # of the motors, known to the loop
 
@@ -168,14 +169,11 @@ class Bridge:
         self._change_session(welcome)
         self._pacer = pacer = Pacer(self._pacer.period_s)
         self._watchdog.start()
-        sleep = SleepDetector()
+        self._sleep = SleepDetector()
         last_s = time.monotonic()
         end_s = math.inf if duration_s is None else last_s + duration_s
         while last_s < end_s and not self.stop.is_set():
             now_s = pacer.wait()
-            slept_s = sleep.slept_s()
-            if slept_s > 0.0:
-                self._wake_up(slept_s)
             self._tick(now_s, max(now_s - last_s, 0.0))  # the first deadline may be older than last_s
             last_s = now_s
             self.report.ticks, self.report.missed = pacer.ticks, pacer.missed
@@ -186,6 +184,9 @@ class Bridge:
                 self._look_again()
 
     def _tick(self, now_s: float, elapsed_s: float) -> None:
+        slept_s = self._sleep.slept_s()
+        if slept_s > 0.0:
+            self._wake_up(slept_s)
         sample = self._motors.read(now_s)
         verdict = self._plausible.judge(sample, elapsed_s, self._pacer.period_s)
         if verdict is Verdict.UNUSABLE:

@@ -43,6 +43,8 @@ def _permutation(values: np.ndarray) -> bool:
 
 
 def _unit(values: np.ndarray) -> bool:
+    if not np.all(np.abs(values) <= 1.0 + UNIT):  # the square of a large one is infinite, and warned of
+        return False
     return abs(float(np.linalg.norm(values)) - 1.0) <= UNIT
 
 

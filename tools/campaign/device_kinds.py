@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 import random
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from campaign.rig import Rig
 from campaign.strikes import After, Undo, virtual
 from devices.base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample
+from hapticsim.errors import DeviceError
 
 NAN = math.nan
+HELD = 4  # the bit of a button
 
 
 def spoil(rig: Rig, **fields: Any) -> Undo:
@@ -138,20 +139,61 @@ def _torque_raises(rig: Rig, rng: random.Random) -> Undo:
         raise OSError("the bus does not answer")
 
     rig.driver.on_torque = fail
-    step = rig.bridge._tick
-
-    def shielded(now_s: float, elapsed_s: float) -> None:
-        try:
-            step(now_s, elapsed_s)
-        except Exception:
-            rig.device_runs = False
-            with suppress(Exception):
-                rig.bridge._leave()  # what run() does with an exception of the driver
-
-    rig.bridge._tick = shielded  # type: ignore[method-assign]
-
-    rig.spent = True  # such a bridge ends
     return lambda: None
+
+
+@virtual("device unplugged", "the driver's read raises")
+def _unplugged(rig: Rig, rng: random.Random) -> Undo:
+    def gone(sample: DeviceSample) -> DeviceSample:
+        raise DeviceError("the device went away.")
+
+    rig.driver.spoil = gone
+    return lambda: heal(rig)
+
+
+@virtual("a write fails", "the driver's write raises once")
+def _write_raises(rig: Rig, rng: random.Random) -> Undo:
+    left = [1]
+
+    def fail(force: Any) -> None:
+        left[0] -= 1
+        if left[0] >= 0:
+            raise OSError("the bus is busy")
+
+    rig.driver.on_write = fail
+    return lambda: None
+
+
+@virtual("hold-to-run let go alone", "its button is let go while the server does not run", lasts_ms=4,
+         sides="device", hold_to_run=HELD)  # fmt: skip
+def _let_go(rig: Rig, rng: random.Random) -> Undo:
+    rig.server_runs = False
+    rig.driver.buttons &= ~HELD
+
+    def undo() -> None:
+        rig.server_runs = True
+        rig.driver.buttons |= HELD
+
+    return undo
+
+
+@virtual("hold-to-run let go for one tick", "the hold-to-run button is let go for a millisecond", lasts_ms=12,
+         sides="device", hold_to_run=HELD)  # fmt: skip
+def _let_go_shortly(rig: Rig, rng: random.Random) -> Undo:
+    rig.driver.buttons &= ~HELD
+    rig.step()
+    rig.driver.buttons |= HELD
+    return lambda: None
+
+
+@virtual("both buttons", "ENGAGE and DISENGAGE are pressed at once", lasts_ms=100, sides="device")
+def _both_buttons(rig: Rig, rng: random.Random) -> Undo:
+    rig.driver.buttons |= ENGAGE | DISENGAGE
+
+    def undo() -> None:
+        rig.driver.buttons &= ~(ENGAGE | DISENGAGE)
+
+    return undo
 
 
 @virtual("device silent 15 ms", "the bridge stands still for 15 ms", lasts_ms=15, sides="server",

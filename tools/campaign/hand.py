@@ -3,6 +3,7 @@
     python hand.py ENDPOINT LOG
 
 The hand sways to and fro and clicks seven times a second, which asks for nothing where there is force.
+SIGUSR1 makes the driver's next read hang for HANGS_S.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-from devices.base import Vector
+from devices.base import DeviceSample, Vector
 from devices.bridge import Bridge
 from devices.pacing import ask_for_priority
 from devices.scripted import Scripted
 from hapticsim.wire.device_link import DeviceLink
 
+HANGS_S = 0.04
 ROWS = 1 << 17  # two minutes at 1 kHz
+LOG_BYTES = 8 * 4 * (ROWS + 1)
 HAND = {
     "waypoints": [{"time_s": 0.3 * i, "position_m": [0.02 * (-1) ** i, 0.0, 0.0]} for i in range(5)],
     "presses": [{"time_s": 0.1 + 0.15 * i, "button": "engage", "hold_s": 0.05} for i in range(7)],
@@ -53,6 +56,13 @@ class Logged(Scripted):
     """The scripted hand with a log."""
 
     log: MotorLog
+    hangs = False
+
+    def read(self, now_s: float) -> DeviceSample:
+        if self.hangs:
+            self.hangs = False
+            time.sleep(HANGS_S)
+        return super().read(now_s)
 
     def write(self, force_N: Vector) -> Vector:
         self.log.add(force_N)
@@ -65,6 +75,7 @@ def main() -> None:
     ask_for_priority()
     bridge = Bridge(driver, DeviceLink(sys.argv[1], driver.info.hello()), wait_s=None)
     signal.signal(signal.SIGTERM, lambda *_: bridge.stop.set())
+    signal.signal(signal.SIGUSR1, lambda *_: setattr(driver, "hangs", True))
     bridge.run()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 ZERO_WITHIN_S = 0.010
@@ -18,7 +18,8 @@ class Trial:
     ``device_s`` and ``server_s``: from the strike until that side gave zero; nan where the kind takes no
     force away, or not on that side; infinite where it stayed.  ``step_share``: largest change of the force
     between two writes, as a share of what the slew limit allows.  ``whole``: whether what was recorded is;
-    None where nothing was.  ``host_s``: how long the host stood still meanwhile.
+    None where nothing was.  ``host_s``: how long the host stood still meanwhile.  ``void``: why nothing could
+    be seen.  ``within_s``: the time allowed.
     """
 
     device_s: float = math.nan
@@ -29,12 +30,14 @@ class Trial:
     step_share: float = 0.0
     whole: bool | None = None
     host_s: float = 0.0
+    void: str = ""
+    within_s: float = ZERO_WITHIN_S
     wrong: list[str] = field(default_factory=list)
 
     def broken(self) -> list[str]:
         """Which bounds it broke, apart from what a stall of the host explains."""
         found = list(self.wrong)
-        late = ZERO_WITHIN_S + self.host_s
+        late = self.within_s + self.host_s
         for side, after_s in (("device", self.device_s), ("server", self.server_s)):
             if after_s > late:
                 words = "force stayed" if math.isinf(after_s) else f"zero after {1e3 * after_s:.1f} ms"
@@ -48,12 +51,13 @@ class Trial:
         return found
 
     @property
-    def is_hosts(self) -> bool:
-        """Whether it was late by a stall of the host."""
-        return any(ZERO_WITHIN_S < x < math.inf for x in (self.device_s, self.server_s)) and not self.broken()
+    def is_inconclusive(self) -> bool:
+        """Whether it says nothing: it was late by a stall of the host, or void."""
+        late = any(self.within_s < x < math.inf for x in (self.device_s, self.server_s))
+        return (late or bool(self.void)) and not self.broken()
 
 
-Run = Callable[[int, random.Random], list[Trial]]  # trials, source of chance
+Run = Callable[[int, random.Random], Iterable[Trial]]  # trials, source of chance
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Kind:
     """One kind of fault: a name, where it is tried, what it does in one sentence, and how to try it."""
 
     name: str
-    where: str  # virtual, guard, state machine, processes
+    where: str  # virtual time, guard, tick, link, processes
     about: str
     run: Run
 

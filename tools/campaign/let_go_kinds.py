@@ -1,21 +1,30 @@
 """The hand lets go while the force is on: with the delay that was assumed, and with 1 and 2 ms more.
 
 The device is then a mass with friction on a spring that is late.  It has to come to rest, with force or
-without; what it must not do is swing by itself.
+without; what it must not do is swing by itself.  Where the delay grows further, the measured round trip makes
+the coupler softer; where its gains are beyond what the device can render, the force fades.
 """
 
 from __future__ import annotations
 
+import functools
 import math
 import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
 
 from campaign.kinds import Trial, kind
 from campaign.rig import Rig
 from devices.base import Vector
+from hapticsim.codes import Safety
 
 MODELS = ("omega_3", "sigma_7", "delta_3")
 KICK_N, KICK_MS, SETTLE_MS, LOOK_MS = 4.0, 15, 700, 150
 AT_REST_M_PER_S = 0.02
+LONG_MS, MEASURE_MS = 6, 2500
+STIFFER, SOFTER, FADE_MS = 2.5, 0.5, 2500
 UNHELD = {
     "waypoints": [{"time_s": 0.0, "position_m": [0.0, 0.0, 0.0]}],
     "presses": [],
@@ -25,24 +34,25 @@ UNHELD = {
 }
 
 
-def let_go(more_ms: float, trials: int, rng: random.Random) -> list[Trial]:
-    """Kick a handle that nobody holds, each in another direction."""
-    found: list[Trial] = []
+def let_go(prepare: Callable[[Rig], Any], settle_ms: int, trials: int, rng: random.Random) -> Iterator[Trial]:
+    """Kick a handle that nobody holds, each in another direction.
+
+    prepare : is called where the force is on, before each kick.
+    """
     for i, model in enumerate(MODELS):
         share = trials // len(MODELS) + (i < trials % len(MODELS))
         if share == 0:
             continue
         with Rig({**UNHELD, "emulate": model}) as rig:
-            rig.down.carry = lambda frame: [(1e-3 * more_ms, frame)]
             for _ in range(share):
-                found.append(kicked(rig, rng, model))
-    return found
+                yield kicked(rig, rng, model, prepare, settle_ms)
 
 
-def kicked(rig: Rig, rng: random.Random, model: str) -> Trial:
+def kicked(rig: Rig, rng: random.Random, model: str, prepare: Callable[[Rig], Any], settle_ms: int) -> Trial:
     """Kick once, and see whether it comes to rest."""
-    if not rig.engage() and rig.mode != 2:
+    if not rig.engage() and rig.mode != Safety.ARMED:
         return Trial(wrong=[f"{model}: there was no force to begin with"])
+    prepare(rig)
     rig.step(100)
     rig.watch()
     kick: Vector = tuple(rng.gauss(0.0, 1.0) for _ in range(3))  # type: ignore[assignment]
@@ -57,7 +67,7 @@ def kicked(rig: Rig, rng: random.Random, model: str) -> Trial:
     device.write = kicking  # type: ignore[method-assign]
     rig.step(KICK_MS)
     del device.write
-    rig.step(SETTLE_MS)
+    rig.step(settle_ms)
     fastest = 0.0
     for _ in range(LOOK_MS):
         rig.step()
@@ -65,15 +75,40 @@ def kicked(rig: Rig, rng: random.Random, model: str) -> Trial:
     trial = rig.trial(False, False)
     trial.limit_N = rig.limit_N
     if fastest > AT_REST_M_PER_S:
-        trial.wrong.append(f"{model} moves at {fastest:.2f} m/s after {SETTLE_MS} ms")
+        trial.wrong.append(f"{model} moves at {fastest:.2f} m/s after {settle_ms} ms")
     return trial
 
 
-def _enter(more_ms: float) -> None:
-    @kind(f"let go, {more_ms:g} ms more", "virtual time", f"nobody holds it; {more_ms:g} ms more delay")
-    def _run(trials: int, rng: random.Random) -> list[Trial]:
-        return let_go(more_ms, trials, rng)
+def later(rig: Rig, more_ms: float) -> None:
+    """Forces come so much later than the gains of the coupler assume."""
+    rig.down.carry = lambda frame: [(1e-3 * more_ms, frame)]
+
+
+def measured(rig: Rig) -> None:
+    """They come 6 ms later, and there is time to find that out."""
+    later(rig, LONG_MS)
+    rig.step(MEASURE_MS)
+
+
+def stiffen(rig: Rig) -> None:
+    """Gains that whoever set ``coupler.unsafe`` may have given it."""
+    gains = rig.session.gains
+    assert gains is not None
+    K, B = STIFFER * gains.world_stiffness_N_per_m, SOFTER * gains.world_damping_Ns_per_m
+    rig.loop.write_gains(np.array([K, B, gains.force_limit_N]))
+
+
+def _enter(name: str, about: str, prepare: Callable[[Rig], Any], settle_ms: int = SETTLE_MS) -> None:
+    @kind(name, "virtual time", about)
+    def _run(trials: int, rng: random.Random) -> Iterator[Trial]:
+        return let_go(prepare, settle_ms, trials, rng)
 
 
 for _more_ms in (0.0, 1.0, 2.0):
-    _enter(_more_ms)
+    _enter(f"let go, {_more_ms:g} ms more", f"nobody holds it; {_more_ms:g} ms more delay",
+           functools.partial(later, more_ms=_more_ms))  # fmt: skip
+_enter(
+    f"let go, {LONG_MS} ms more, measured", f"nobody holds it; {LONG_MS} ms more delay for a while", measured
+)
+_enter("let go, gains too stiff", f"nobody holds it; {STIFFER:g} times the stiffness, {SOFTER:g} the damping",
+       stiffen, FADE_MS)  # fmt: skip

@@ -10,18 +10,22 @@ from __future__ import annotations
 import random
 import signal
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 import hapticsim as hs
 from campaign.kinds import Trial, kind
-from campaign.site import SCENE, Site, read_whole
+from campaign.process_kinds import no_force
+from campaign.site import PATIENCE_S, SCENE, Site, read_whole
 from hapticsim.codes import Safety
+from hapticsim.recording.reader import Recording
 from hapticsim.teleop.hearing import allowed_age_s
 
 LINK = "link: {delay_up_s: 0.01, delay_down_s: 0.01}\n"
 LOOKED_AFTER_S, UNTOUCHED_S = 0.25, 0.5
+TAKES_OVER = "another operator takes over"
 FORCEFUL = (int(Safety.ARMING), int(Safety.ARMED))
 
 
@@ -47,73 +51,98 @@ class Link(Site):
         """Start an operator's side."""
         self.operator = self.start(["operator", str(self.scene)])
 
+    def heard(self, takeovers: int) -> bool:
+        """Wait until the remote site has said so often that another operator takes over."""
+        give_up = time.monotonic() + PATIENCE_S
+        while self.said(TAKES_OVER) < takeovers:
+            if time.monotonic() > give_up:
+                return False
+            time.sleep(0.01)
+        return True
+
     def _end_sides(self) -> None:
         for pid in filter(None, (self.operator, self.remote)):
             self.strike(pid, signal.SIGCONT)
             self.strike(pid, signal.SIGKILL)
+            self.wait(pid)
 
 
 @kind("remote site stopped", "processes", "SIGSTOP to the remote site for a quarter of a second")
-def _remote_stopped(trials: int, rng: random.Random) -> list[Trial]:
-    found = []
+def _remote_stopped(trials: int, rng: random.Random) -> Iterator[Trial]:
     with Link() as link:
         link.begin()
         link.hold()
         for _ in range(trials):
             if not link.pushing():
-                found.append(Trial(wrong=["there was no force to begin with"]))
+                yield no_force()
                 continue
-            number = link.log.written
-            time.sleep(rng.uniform(0.0, 0.1))
-            struck_s = time.monotonic()
+            number, struck_s = link.moment(rng)
             link.strike(link.remote, signal.SIGSTOP)
             time.sleep(link.allowed_s + LOOKED_AFTER_S)
-            found.append(link.trial(struck_s + link.allowed_s, number, zero=True))
+            trial = link.trial(struck_s, number, zero=True)
+            trial.device_s = max(trial.device_s - link.allowed_s, 0.0)
+            trial.host_s = link.host_s(struck_s + link.allowed_s)
             link.strike(link.remote, signal.SIGCONT)
-    return found
+            yield trial
 
 
-@kind(
-    "operator killed and started",
-    "processes",
-    "SIGKILL; a new one is started, and nobody engages",
-)
-def _operator_killed(trials: int, rng: random.Random) -> list[Trial]:
-    found, spans = [], []
-    with Link() as link:
-        record = link.begin()
-        link.hold()
-        for _ in range(trials):
-            if not link.pushing():
-                found.append(Trial(wrong=["there was no force to begin with"]))
-                break
-            time.sleep(rng.uniform(0.0, 0.1))
-            number, struck_s = link.log.written, time.monotonic()
-            link.strike(link.operator, signal.SIGKILL)
-            time.sleep(0.06)
-            found.append(link.trial(struck_s, number, zero=True))
-            link.wait(link.operator)
-            link.let_go()
-            link.operate()
-            began = time.monotonic()
-            link.heard(began)
-            time.sleep(UNTOUCHED_S)
-            spans.append((struck_s + link.allowed_s + 0.02, time.monotonic()))
+def operators(name: str, about: str, strike: Callable[[Link], None], status: str) -> None:
+    """A kind that ends the operator's side: the next one must not get any force before a hand engages."""
+
+    @kind(name, "processes", about)
+    def _run(trials: int, rng: random.Random) -> list[Trial]:
+        found: list[Trial] = []
+        with Link() as link:
+            record = link.begin()
             link.hold()
-        link.strike(link.operator, signal.SIGTERM)
-        link.wait(link.operator)
-        link.strike(link.remote, signal.SIGTERM)
-        ended_s = time.monotonic()
-        status = link.wait(link.remote)
-        recording, whole = read_whole(record, complete=True)
-    found[-1].whole = whole
-    if status != "0":
-        found[-1].wrong.append(f"the remote site ended with status {status}")
-    if recording is not None:
-        since_end = recording.column("time_s") - recording.column("time_s")[-1]
-        forceful = np.isin(recording.column("safety"), FORCEFUL)
-        for trial, (first, last) in zip(found, spans, strict=False):
-            inside = (since_end > first - ended_s + 0.1) & (since_end < last - ended_s - 0.1)
-            if forceful[inside].any():
-                trial.wrong.append("the remote site was armed and nobody had engaged")
-    return found
+            for _ in range(trials):
+                if not link.pushing():
+                    found.append(no_force())
+                    break
+                number, struck_s = link.moment(rng)
+                strike(link)
+                time.sleep(0.06)
+                found.append(link.trial(struck_s, number, zero=True))
+                ended = link.wait(link.operator)
+                if ended != status:
+                    found[-1].wrong.append(f"the operator's side ended with status {ended}")
+                link.let_go()
+                takeovers = link.said(TAKES_OVER)
+                link.operate()
+                if not link.heard(takeovers + 1):
+                    found[-1].wrong.append("the remote site did not follow the new operator")
+                    break
+                time.sleep(UNTOUCHED_S)
+                link.hold()
+            link.strike(link.operator, signal.SIGTERM)
+            link.wait(link.operator)
+            link.strike(link.remote, signal.SIGTERM)
+            status_there = link.wait(link.remote)
+            link.operator = link.remote = 0
+            recording, found[-1].whole = read_whole(record, complete=True)
+        if status_there != "0":
+            found[-1].wrong.append(f"the remote site ended with status {status_there}")
+        if recording is not None:
+            judge_sessions(recording, found)
+        return found
+
+
+def judge_sessions(recording: Recording, found: list[Trial]) -> None:
+    """The remote site must not be armed before the operator of the time has asked for it.
+
+    Requests of an operator are counted from 0 on: where the count falls, another took over.
+    """
+    asked = recording.column("arm_requests")
+    forceful = np.isin(recording.column("safety"), FORCEFUL)
+    begins = np.flatnonzero(np.diff(asked) < 0) + 1
+    if len(begins) < len(found):
+        found[-1].wrong.append(f"the remote site saw {len(begins)} new operators of {len(found)}")
+    for trial, first, last in zip(found, begins, [*begins[1:], len(asked)], strict=False):
+        if forceful[first:last][asked[first:last] == 0].any():
+            trial.wrong.append("the remote site was armed and nobody had engaged")
+
+
+operators("operator killed and started", "SIGKILL; a new one is started, and nobody engages",
+          lambda link: link.strike(link.operator, signal.SIGKILL), "-9")  # fmt: skip
+operators("operator ended and started", "SIGINT; a new one is started, and nobody engages",
+          lambda link: link.strike(link.operator, signal.SIGINT), "0")  # fmt: skip

@@ -11,7 +11,7 @@ import io
 import math
 import random
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -86,19 +86,28 @@ class Rig:
     Parameters
     ----------
     options : of the scripted hand.
+    hold_to_run : buttons of which one must stay down for force; the hand begins with them down.
+    coupler : settings of the scene's coupler.
     terms : changes what the server welcomes a device with.
 
     Public attributes: ``up`` and ``down`` (roads to and from the server), ``driver``, ``bridge``, ``port``,
     ``loop``, ``said`` (by the server), what runs: ``device_runs``, ``server_runs``, ``loop_runs``; and
-    ``spent``: it is of no use any more.
+    ``spent``: it is of no use any more (a bridge that ended, for one).
     """
 
     def __init__(
-        self, options: dict[str, Any] | None = None, terms: Callable[[Any], Any] | None = None
+        self,
+        options: dict[str, Any] | None = None,
+        terms: Callable[[Any], Any] | None = None,
+        hold_to_run: int = 0,
+        **coupler: Any,
     ) -> None:
         base = hs.load(SCENE)
-        self.scene = replace(base, safety=replace(base.safety, ramp_s=RAMP_S))
+        self.scene = replace(
+            base, safety=replace(base.safety, ramp_s=RAMP_S), coupler=replace(base.coupler, **coupler)
+        )
         self._options, self._terms = options or SWAY, terms or (lambda given: given)
+        self._hold_to_run = hold_to_run
         self._stack = ExitStack()
 
     def __enter__(self) -> Rig:
@@ -115,10 +124,14 @@ class Rig:
             self.link = DeviceLink("virtual", self.driver.info.hello())
         self.session = DeviceSession(self.scene, self.loop, self.port, self.said.append)
         self.stream = io.StringIO()
-        self.bridge = Bridge(self.driver, self.link, stream=self.stream)
+        self.bridge = Bridge(self.driver, self.link, stream=self.stream, hold_to_run=self._hold_to_run)
+        self.driver.buttons = self._hold_to_run
         self.driver.open()
         self.device_runs = self.server_runs = self.loop_runs = True
         self.spent = False
+        self.server_asleep_ns = (
+            0  # how long the server's computer has been suspended; the clock has the other's
+        )
         self._ticked = False
         self._last_s = 1e-9 * self.clock.now_ns
         self.limit_N = self.driver.info.limits.max_force_N
@@ -153,12 +166,17 @@ class Rig:
             self._ticked = True
             self.clock.now_ns += HALF_NS
             if self.loop_runs:
-                self.loop.advance(self.clock.now_ns)
+                self.loop.advance(self.clock.now_ns, self.server_asleep_ns)
 
     def _tick_device(self) -> None:
         now_s = 1e-9 * self.clock.now_ns
         before = self.driver.given
-        self.bridge._tick(now_s, now_s - self._last_s)
+        try:
+            self.bridge._tick(now_s, now_s - self._last_s)
+        except Exception:  # what run() does with an exception of the driver
+            self.device_runs, self.spent = False, True
+            with suppress(Exception):
+                self.bridge._leave()
         if self.bridge._welcome is None:
             self.bridge._look_again()
         self._weigh(before, self.driver.given, now_s - self._last_s)
@@ -198,6 +216,12 @@ class Rig:
     @property
     def mode(self) -> Safety:
         return Safety(self.loop.read_force()[1])
+
+    @property
+    def is_softened(self) -> bool:
+        """Whether the coupler became softer, until a device joins again: forces came late."""
+        late = self.session._late
+        return late is not None and late.late_s > 0.0
 
     @property
     def server_gives(self) -> bool:

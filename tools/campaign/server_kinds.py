@@ -9,6 +9,7 @@ from typing import Any
 from campaign.device_kinds import pause
 from campaign.rig import Rig
 from campaign.strikes import After, Undo, virtual
+from hapticsim.codes import Safety
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.messages import Bye, Force, Reject
 
@@ -66,8 +67,8 @@ def _host_short(rig: Rig, rng: random.Random) -> Undo:
     return undo
 
 
-@virtual("five silences of 15 ms", "no answer for 15 ms, five times in 200 ms", lasts_ms=15, sides="device",
-         after=After.RESUMES)  # fmt: skip
+@virtual("five silences of 15 ms", "no answer for 15 ms, five times in 200 ms, while the hand goes on",
+         lasts_ms=15, sides="device", after=After.EITHER)  # fmt: skip
 def _five(rig: Rig, rng: random.Random) -> Undo:
     for _ in range(4):
         rig.server_runs = False
@@ -111,15 +112,15 @@ def _jumping(rig: Rig, rng: random.Random) -> Undo:
     return lambda: setattr(rig.down, "carry", lambda frame: [(0.0, frame)])
 
 
-@virtual("mode that does not exist", "each force says mode 99 or 7", lasts_ms=20, sides="device",
+@virtual("mode without force", "each force says DISARMED or INTERRUPTED", lasts_ms=20, sides="device",
          after=After.RESUMES)  # fmt: skip
 def _odd_mode(rig: Rig, rng: random.Random) -> Undo:
-    return rewrite(rig, mode=4 if rng.random() < 0.5 else 0)
+    return rewrite(rig, mode=int(rng.choice((Safety.DISARMED, Safety.INTERRUPTED))))
 
 
 @virtual(
-    "terms without bounds", "a server that asked for a time-out of 10 s is silent", lasts_ms=200, sides="",
-    after=After.ENGAGE,
+    "terms without bounds", "a server that asked for a time-out of 10 s is silent; the device allows 20 ms",
+    lasts_ms=200, sides="device", within_s=0.020,
     terms=lambda terms: replace(terms, timeout_s=10.0, slew_limit_N_per_s=1e7),
 )  # fmt: skip
 def _terms(rig: Rig, rng: random.Random) -> Undo:

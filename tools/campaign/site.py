@@ -5,21 +5,24 @@ Times are on the monotonic clock, which all processes share.  A probe watches th
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
+import random
+import select
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import numpy as np
 
-from campaign.hand import MotorLog
+from campaign.hand import LOG_BYTES, MotorLog
 from campaign.kinds import Trial
 from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
@@ -32,35 +35,87 @@ SCENE = f"extends: {WAM}\nsafety: {{ramp_s: 0.1}}\n"
 LEAST_FORCE_N = 0.5
 CLAMP_N, SLEW_N_PER_S = 12.0, 2000.0  # of the scene and its device
 PATIENCE_S, LOOKED_AFTER_S = 30.0, 0.06
-START_S = 300.0  # a first start compiles
+START_S, ANSWER_S = 600.0, 60.0  # a first start compiles
+GUESSES = 8  # strikes of which one at least cost the force
+MATCH_S = 0.02  # a silence of the device begins so soon after it was struck
+
+
+class Zygote:
+    """The process that starts all others (zygote.py)."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [*PYTHON, str(HERE / "zygote.py"), str(WAM)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE.parents[1])])},
+            start_new_session=True,
+        )
+        self._lines = b""
+        self._answer(START_S)
+
+    def ask(self, **request: object) -> str:
+        """The answer to a request."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(request).encode() + b"\n")
+        self._process.stdin.flush()
+        return self._answer(ANSWER_S)
+
+    def _answer(self, within_s: float) -> str:
+        assert self._process.stdout is not None
+        out, give_up = self._process.stdout.fileno(), time.monotonic() + within_s
+        while b"\n" not in self._lines:
+            ready, _, _ = select.select([out], [], [], max(give_up - time.monotonic(), 0.0))
+            read = os.read(out, 4096) if ready else b""
+            if not read:
+                self.end()
+                raise RuntimeError("the process that starts servers has died, or hangs.")
+            self._lines += read
+        line, self._lines = self._lines.split(b"\n", 1)
+        return line.decode()
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+
+_zygotes: list[Zygote] = []  # one is shared by all sites: a start of it loads all that a server needs
+
+
+def zygote() -> Zygote:
+    """The one that runs, or a new one."""
+    if not (_zygotes and _zygotes[0].alive):
+        _zygotes[:] = [Zygote()]
+    return _zygotes[0]
+
+
+def end_zygote() -> None:
+    """End it, if there is one."""
+    while _zygotes:
+        _zygotes.pop().end()
+
+
+atexit.register(end_zygote)
 
 
 class Site:
-    """A zygote, a server at a time, and a hand."""
+    """A server at a time, and a hand."""
 
     def __enter__(self) -> Site:
+        self._zygote = zygote()
         self._stack = ExitStack()
         self.folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="hs-")))
-        self.environment = os.environ | {
-            "XDG_RUNTIME_DIR": str(self.folder),
-            "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE.parents[1])]),
-        }
         self.endpoint = f"ipc://{self.folder}/hapticsim/device.sock"
         self.scene = self.folder / "scene.yaml"
         self.scene.write_text(SCENE)
         self.probe = self._stack.enter_context(HostProbe())
-        self._zygote = subprocess.Popen(
-            [*PYTHON, str(HERE / "zygote.py"), str(self.scene)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env=self.environment,
-            text=True,
-        )
         self._stack.callback(self._end)
-        self._answer()
-        self.server = 0
+        self.server = self.hand = 0
         self.records = 0
-        self.hand: subprocess.Popen[bytes] | None = None
         return self
 
     def __exit__(
@@ -69,32 +124,17 @@ class Site:
         self._stack.close()
 
     def _end(self) -> None:
+        self.let_go()
         if self.server:
             self.strike_server(signal.SIGKILL)
-        self.let_go()
-        self._zygote.kill()
-        self._zygote.wait()
-
-    def _answer(self) -> str:
-        assert self._zygote.stdout is not None
-        line = self._zygote.stdout.readline().strip()
-        if not line:
-            raise RuntimeError("the process that starts servers has died.")
-        return line
-
-    def _ask(self, **request: object) -> str:
-        assert self._zygote.stdin is not None
-        self._zygote.stdin.write(json.dumps(request) + "\n")
-        self._zygote.stdin.flush()
-        return self._answer()
+            self.ended()
 
     # -- processes -------------------------------------------------------------------------------------------
 
-    def serve(self, longest_file: int = 0, hang_s: float = 0.0, blocked: bool = False) -> Path:
+    def serve(self, **trouble: Any) -> Path:
         """Start a server; returns the path of its recording."""
         record = self.new_record()
-        arguments = ["serve", str(self.scene), "--record", str(record)]
-        self.server = self.start(arguments, longest_file, hang_s, blocked)
+        self.server = self.start(["serve", str(self.scene), "--record", str(record)], **trouble)
         return record
 
     def new_record(self) -> Path:
@@ -103,11 +143,27 @@ class Site:
         return self.folder / f"{self.records}.mcap"
 
     def start(
-        self, arguments: list[str], longest_file: int = 0, hang_s: float = 0.0, blocked: bool = False
+        self,
+        arguments: list[str],
+        *,
+        longest_file: int = 0,
+        hang_s: float = 0.0,
+        blocked: bool = False,
+        dies: str = "",
     ) -> int:
-        """Start ``hapticsim``; returns its process id."""
-        words = {"out": str(self.folder / "out"), "err": "a pipe" if blocked else str(self.folder / "err")}
-        return int(self._ask(start=arguments, **words, longest_file=longest_file, hang_s=hang_s))
+        """Start ``hapticsim``; returns its process id.  Trouble as in zygote.py; blocked: by its output."""
+        return int(
+            self._zygote.ask(
+                start=arguments,
+                runtime=str(self.folder),
+                out=str(self.folder / "out"),
+                err="a pipe" if blocked else str(self.folder / "err"),
+                longest_file=longest_file,
+                hang_s=hang_s,
+                dies=dies,
+                died=str(self.folder / "died"),
+            )
+        )
 
     def strike(self, pid: int, how: signal.Signals) -> None:
         """Send a signal to a process, if it still runs."""
@@ -116,15 +172,20 @@ class Site:
 
     def wait(self, pid: int, within_s: float = 10.0) -> str:
         """Status of a process, once it has ended; "no" if it had to be killed."""
-        status = self._ask(wait=pid, within_s=within_s)
+        status = self._zygote.ask(wait=pid, within_s=within_s)
         if status == "no":
             self.strike(pid, signal.SIGKILL)
-            self._ask(wait=pid, within_s=5.0)
+            self._zygote.ask(wait=pid, within_s=5.0)
         return status
+
+    def said(self, words: str) -> int:
+        """How often the programs have said something so far."""
+        path = self.folder / "err"
+        return path.read_text(errors="replace").count(words) if path.exists() else 0
 
     def block(self) -> None:
         """From now on nobody takes what the server says."""
-        self._ask(block=True)
+        self._zygote.ask(block=True)
 
     def strike_server(self, how: signal.Signals) -> None:
         self.strike(self.server, how)
@@ -138,21 +199,24 @@ class Site:
         """Start a hand."""
         path = self.folder / "motors"
         path.unlink(missing_ok=True)
-        command = [sys.executable, str(HERE / "hand.py"), self.endpoint, str(path)]
-        self.hand = subprocess.Popen(command, env=self.environment, stderr=subprocess.DEVNULL)
+        self.hand = int(self._zygote.ask(hold=[self.endpoint, str(path)]))
         give_up = time.monotonic() + PATIENCE_S
-        while not path.exists() or path.stat().st_size == 0:
+        while not path.exists() or path.stat().st_size < LOG_BYTES:
             if time.monotonic() > give_up:
                 raise RuntimeError("the hand did not start: a defect.")
             time.sleep(0.005)
         self.log = MotorLog(path)
 
-    def let_go(self) -> None:
+    def strike_hand(self, how: signal.Signals) -> None:
+        self.strike(self.hand, how)
+
+    def let_go(self, how: signal.Signals = signal.SIGKILL) -> None:
         """End the hand."""
-        if self.hand is not None:
-            self.hand.kill()
-            self.hand.wait()
-            self.hand = None
+        if self.hand:
+            self.strike(self.hand, signal.SIGCONT)
+            self.strike(self.hand, how)
+            self.wait(self.hand)
+            self.hand = 0
 
     # -- what the motors were told ---------------------------------------------------------------------------
 
@@ -165,6 +229,20 @@ class Site:
                 return True
             time.sleep(0.005)
         return False
+
+    def moment(self, rng: random.Random) -> tuple[int, float]:
+        """Wait a random while; from which write on the motors are to be looked at, and what time it is."""
+        number = self.log.written
+        time.sleep(rng.uniform(0.0, 0.1))
+        return number, time.monotonic()
+
+    def died_s(self) -> float:
+        """When the thread that was told to end did."""
+        return float((self.folder / "died").read_text())
+
+    def is_off(self) -> bool:
+        """Whether what the motors were told last is zero."""
+        return not np.any(self.log.since(self.log.written - 1)[:, 1:])
 
     def host_s(self, struck_s: float) -> float:
         """How long the host stood still about a strike."""
@@ -179,7 +257,10 @@ class Site:
         rising = size[1:] > 0.0
         after = (rows[:, 0] > struck_s) & (size == 0.0)
         found = Trial(limit_N=CLAMP_N, host_s=self.host_s(struck_s))
-        if zero:
+        before = size[rows[:, 0] <= struck_s]
+        if zero and not (len(before) and before[-1] > 0.0):
+            found.void = "the force was off already at the strike"
+        elif zero:
             found.device_s = float(rows[np.argmax(after), 0]) - struck_s if after.any() else float("inf")
         found.largest_N = float(size.max(initial=0.0))
         if rising.any():
@@ -203,8 +284,43 @@ def read_whole(record: Path, complete: bool) -> tuple[Recording | None, bool]:
     return recording, gapless and (not complete or (recording.complete and len(tick) > 0))
 
 
-def silences_s(recording: Recording) -> list[float]:
-    """Age of the device's newest sample at each tick that took the force away [s]."""
+def silences(recording: Recording) -> np.ndarray:
+    """(n, 2) of each tick that took the force away: when the device was heard last, and how old that was [s].
+
+    Times are those of the loop's clock, from the first tick on.
+    """
     safety, age = recording.column("safety"), recording.column("device_age_s")
     on = np.isin(safety, (int(Safety.ARMING), int(Safety.ARMED)))
-    return [float(age[i + 1]) for i in np.flatnonzero(on[:-1] & ~on[1:])]
+    off = np.flatnonzero(on[:-1] & ~on[1:]) + 1
+    when = np.cumsum(recording.column("tick_gap_s"))
+    return np.column_stack([when[off] - age[off], age[off]])
+
+
+def silence_of_each(struck_s: list[float], silent: np.ndarray) -> list[float]:
+    """Age of the device's newest sample when each strike cost the force [s]; nan where none did.
+
+    The clocks of both differ by a constant: the one for which most strikes have a silence.
+    """
+    struck, began = np.array(struck_s), silent[:, 0]
+    if not len(struck) or not len(began):
+        return [float("nan")] * len(struck)
+
+    def nearest(shift_s: float) -> np.ndarray:
+        after = np.clip(np.searchsorted(began, struck + shift_s), 1, max(len(began) - 1, 1))
+        return np.where(
+            np.abs(began[after - 1] - struck - shift_s)
+            <= np.abs(began[after % len(began)] - struck - shift_s),
+            after - 1,
+            after % len(began),
+        )
+
+    def misses(shift_s: float) -> np.ndarray:
+        return np.abs(struck + shift_s - began[nearest(shift_s)])
+
+    def agreement(shift_s: float) -> tuple[int, float]:
+        apart = misses(shift_s)
+        return int(np.sum(apart < MATCH_S)), -float(np.median(apart))
+
+    best = max((began[None, :] - struck[:GUESSES, None]).ravel(), key=agreement)
+    near = misses(best) < MATCH_S
+    return [float(silent[i, 1]) if ok else float("nan") for i, ok in zip(nearest(best), near, strict=True)]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
 
-from campaign.kinds import Trial, kind
+from campaign.kinds import ZERO_WITHIN_S, Trial, kind
 from campaign.rig import Rig
+from hapticsim.codes import Safety
 
 Undo = Callable[[], Any]
 Fault = Callable[[Rig, random.Random], Undo]
@@ -20,6 +21,7 @@ class After(Enum):
 
     ENGAGE = "no force until the hand engages again, and then force"
     RESUMES = "force again by itself"
+    EITHER = "force again by itself, or a fault that is told, and force once the hand engages"
     STAYS = "force all the time"
     ANYTHING = "whatever follows, within the bounds"
 
@@ -46,11 +48,13 @@ def strike(rig: Rig, rng: random.Random, fault: Fault, lasts_ms: int, sides: str
         rig.step(LOOK_MS)
         if rig.forces < LOOK_MS // 2:
             wrong.append("the force went away")
-    elif after is After.RESUMES:
+    elif after in (After.RESUMES, After.EITHER):
         rig.forces = 0
         rig.step(RESUME_MS)
-        if rig.forces == 0:
+        if rig.forces == 0 and (after is After.RESUMES or rig.mode != Safety.FAULT):
             wrong.append("the force did not come back by itself")
+        elif rig.forces == 0 and not rig.engage():
+            wrong.append("no force after engaging again")
     else:
         rig.forces = rig.commands = 0
         rig.step(LOOK_MS)
@@ -70,24 +74,28 @@ def virtual(
     lasts_ms: int = LASTS_MS,
     sides: str = "device server",
     after: After = After.ENGAGE,
+    within_s: float = ZERO_WITHIN_S,
     **rig_options: Any,
 ) -> Callable[[Fault], Fault]:
     """Enter a fault that is tried on a rig in virtual time.
 
-    sides : those that have to give zero within 10 ms of the strike; empty for a fault that is to do nothing.
+    sides : those that have to give zero within ``within_s`` of the strike; empty for a fault that is to do
+        nothing.
     """
 
     def enter(fault: Fault) -> Fault:
         @kind(name, "virtual time", about)
-        def _run(trials: int, rng: random.Random) -> list[Trial]:
-            found: list[Trial] = []
-            while len(found) < trials:
+        def _run(trials: int, rng: random.Random) -> Iterator[Trial]:
+            left = trials
+            while left:
                 with Rig(**rig_options) as rig:
-                    while len(found) < trials:
-                        found.append(strike(rig, rng, fault, lasts_ms, sides, after))
-                        if found[-1].wrong or rig.spent:
+                    while left:
+                        trial = strike(rig, rng, fault, lasts_ms, sides, after)
+                        trial.within_s = within_s
+                        left -= 1
+                        yield trial
+                        if trial.wrong or rig.spent or rig.is_softened:
                             break  # what is left of it may be broken: a new one
-            return found
 
         return fault
 

@@ -2,10 +2,15 @@
 
 It reads a JSON object per line and answers each with a word:
 
-start    arguments of ``hapticsim``, with ``out`` and ``err`` (paths; err may be "a pipe"), ``longest_file``
-         [bytes] and ``hang_s`` (a write to a recording in HANGS takes so long); the answer is a process id
+start    arguments of ``hapticsim``, with ``runtime`` (its runtime folder), ``out`` and ``err`` (paths; err
+         may be "a pipe"), ``longest_file`` [bytes], ``hang_s`` (a write to a recording in HANGS takes so
+         long), ``dies`` (a thread that ends when SIGUSR1 comes) and ``died`` (the file it writes the time to
+         then); the answer is a process id
+hold     endpoint and log of a hand (hand.py); the answer is a process id
 wait     for a process id; its status, or "no" after ``within_s``
 block    fill the pipe that nobody reads
+
+Its children are sessions of their own, and it does not hear Ctrl-C: who asks it says when they end.
 """
 
 from __future__ import annotations
@@ -17,6 +22,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,81 +57,136 @@ def fill(writer: int) -> None:
     os.set_blocking(writer, True)
 
 
-def be(arguments: list[str], out: str, err: int | str, longest_file: int, hang_s: float) -> None:
-    """Become ``hapticsim``; err is a descriptor or a path."""
+def detach(out: str, err: int | str) -> None:
+    """Become a session of its own that writes there; err is a descriptor or a path."""
     os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(os.open(out, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 1)
     os.dup2(err if isinstance(err, int) else os.open(err, os.O_WRONLY | os.O_CREAT | os.O_APPEND), 2)
-    if longest_file:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (longest_file, longest_file))
+
+
+def be(asked: dict[str, Any], err: int | str) -> None:
+    """Become ``hapticsim``."""
+    detach(asked["out"], err)
+    os.environ["XDG_RUNTIME_DIR"] = asked["runtime"]
+    if asked["longest_file"]:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (asked["longest_file"], asked["longest_file"]))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    if hang_s:
-        from hapticsim.recording import writer
-
-        create = writer._create
-
-        def slow(path: Path, overwrite: bool) -> Any:
-            file = create(path, overwrite)
-            write = file.write
-
-            class Hung:
-                def __init__(self) -> None:
-                    self._writes = 0
-
-                def write(self, data: bytes) -> int:
-                    self._writes += 1
-                    if self._writes % HANGS == 0:
-                        time.sleep(hang_s)
-                    return int(write(data))
-
-                def __getattr__(self, name: str) -> Any:
-                    return getattr(file, name)
-
-            return Hung()
-
-        writer._create = slow
+    if asked["hang_s"]:
+        hang_disk(asked["hang_s"])
+    if asked["dies"]:
+        let_die(asked["dies"], Path(asked["died"]))
     from hapticsim.__main__ import main
 
-    sys.argv = ["hapticsim", *arguments]
+    sys.argv = ["hapticsim", *asked["start"]]
     main()
+
+
+def be_hand(endpoint: str, log: str) -> None:
+    """Become a hand."""
+    detach(os.devnull, os.devnull)
+    from campaign import hand
+
+    sys.argv = ["hand", endpoint, log]
+    hand.main()
+
+
+def hang_disk(hang_s: float) -> None:
+    """Have one write to a recording in HANGS take so long."""
+    from hapticsim.recording import writer
+
+    create = writer._create
+
+    def slow(path: Path, overwrite: bool) -> Any:
+        file = create(path, overwrite)
+        write = file.write
+
+        class Hung:
+            def __init__(self) -> None:
+                self._writes = 0
+
+            def write(self, data: bytes) -> int:
+                self._writes += 1
+                if self._writes % HANGS == 0:
+                    time.sleep(hang_s)
+                return int(write(data))
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(file, name)
+
+        return Hung()
+
+    writer._create = slow
+
+
+def let_die(name: str, died: Path) -> None:
+    """Have a thread of the server end by itself, with a defect, when SIGUSR1 comes."""
+    from hapticsim.outlet import Outlet
+    from hapticsim.session import DeviceSession
+
+    asked: list[bool] = []
+    signal.signal(signal.SIGUSR1, lambda *_: asked.append(True))
+    owner: Any = {"outlet": Outlet, "wire": DeviceSession}[name]
+    real = owner._take
+
+    def dying(self: Any, what: Any) -> Any:
+        if asked:
+            died.write_text(str(time.monotonic()))
+            raise RuntimeError("a defect on purpose")
+        return real(self, what)
+
+    owner._take = dying
 
 
 def wait(pid: int, within_s: float) -> str:
     """The status of a process that ends within a time, or "no"."""
     give_up = time.monotonic() + within_s
     while time.monotonic() < give_up:
-        ended, status = os.waitpid(pid, os.WNOHANG)
+        try:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:
+            return "gone"  # its status was asked for before
         if ended:
             return str(os.waitstatus_to_exitcode(status))
         time.sleep(0.002)
     return "no"
 
 
+def child(body: Callable[[], None]) -> int:
+    """Fork one that does something and ends; returns its process id."""
+    pid = os.fork()
+    if pid == 0:
+        status = 99
+        try:
+            body()
+            status = 0
+        except SystemExit as end:
+            status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        finally:
+            os._exit(status)
+    return pid
+
+
 def main() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     preload(Path(sys.argv[1]))
     print("ready", flush=True)
-    _reader, writer = os.pipe()
+    writer = -1
     for line in sys.stdin:
         asked = json.loads(line)
         if "wait" in asked:
             print(wait(asked["wait"], asked["within_s"]), flush=True)
-            continue
-        if "block" in asked:
+        elif "block" in asked:
             fill(writer)
             print("blocked", flush=True)
-            continue
-        pid = os.fork()
-        if pid == 0:
-            status = 99
+        elif "hold" in asked:
+            print(child(lambda: be_hand(*asked["hold"])), flush=True)  # noqa: B023 - it runs at once
+        else:
+            if asked["err"] == "a pipe":
+                _, writer = os.pipe()
             err = writer if asked["err"] == "a pipe" else asked["err"]
-            try:
-                be(asked["start"], asked["out"], err, asked["longest_file"], asked["hang_s"])
-            except SystemExit as end:
-                status = end.code if isinstance(end.code, int) else 1
-            finally:
-                os._exit(status)
-        print(pid, flush=True)
+            print(child(lambda: be(asked, err)), flush=True)  # noqa: B023
 
 
 if __name__ == "__main__":
