@@ -12,8 +12,10 @@ import numpy as np
 import hapticsim
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Event, Hold, Safety
+from hapticsim.errors import ConfigError
 from hapticsim.haptics.delay import delay_in_ticks
 from hapticsim.haptics.joining import check_gains, limits_of
+from hapticsim.kernels.command import COLUMNS
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.scene import Scene
 from hapticsim.published import Describer
@@ -24,6 +26,7 @@ from hapticsim.simulation import Simulation
 from hapticsim.stretches import Stretches
 
 ZERO = [0.0, 0.0, 0.0]
+LARGEST = 1e15  # magnitude of what a run records, as of what a scene file may hold
 BATCH = 1000  # ticks between two writes to the recording and two lines of progress
 
 
@@ -166,12 +169,17 @@ def replay(
     """Feed the recorded inputs to the same tick; return the largest difference of q and u (0.0: to the bit).
 
     tell : called after every tick with the number of rows done and the row.
+
+    Raises
+    ------
+    ConfigError : a number that no tick takes in or leaves behind: somebody edited it.
     """
     data = recording.data
     nq, nu = simulation.assembly.equations.nq, simulation.assembly.equations.nu
     row = np.zeros(data.shape[1])
     worst = 0.0
     motion = slice(WIDTH, WIDTH + nq + nu)
+    _check_numbers(recording, [*COLUMNS, *range(motion.start, motion.stop)])
     for k in range(len(data)):
         simulation.take_inputs(data[k])
         simulation.step()
@@ -180,3 +188,22 @@ def replay(
             worst = max(worst, float(np.max(np.abs(row[motion] - data[k, motion]))))
         tell(k + 1, row)
     return worst
+
+
+def _check_numbers(recording: Recording, columns: list[int]) -> None:
+    """Refuse rows with what is not finite in these columns, or is too large for the whole numbers among them.
+
+    A difference to NaN is neither small nor large, so a tick that was compared with it would count as equal.
+    """
+    numbers = recording.data[:, columns]
+    age = numbers[:, columns.index(PLACE["device_age_s"])]
+    age[np.isposinf(age)] = 0.0  # infinite while no device was there yet
+    wrong = np.argwhere(~(np.abs(numbers) <= LARGEST))
+    if len(wrong):
+        k, j = wrong[0]
+        raise ConfigError(
+            recording.path,
+            f"tick {recording.data[k, PLACE['tick']]:.0f}",
+            f"has {recording.columns[columns[j]]} = {numbers[k, j]:g}, which no run records: "
+            "the file was edited or damaged; give the original.",
+        )

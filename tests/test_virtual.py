@@ -11,9 +11,10 @@ import hapticsim as hs
 from devices.scripted import Scripted
 from hapticsim.codes import Safety
 from hapticsim.drivers import options_for
+from hapticsim.errors import ConfigError
 from hapticsim.kernels.pack import pack_state, state_size
 from hapticsim.kernels.row import PLACE, WIDTH
-from hapticsim.recording.reader import read_recording
+from hapticsim.recording.reader import Recording, read_recording
 from hapticsim.teleop.look_ahead import LookAhead
 from hapticsim.virtual import replay, simulate
 from tests.places import CONFIGS
@@ -57,6 +58,32 @@ def test_a_replay_with_one_input_changed_is_noticed(tmp_path: Path) -> None:
     recording = read_recording(record)
     recording.data[3000, PLACE["device_z_m"]] += 1e-9
     assert replay(recording, hs.Simulation(hs.load(CONFIGS / "wam_table.yaml"))) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "said"),
+    [
+        ("q1", np.nan, "nan"),
+        ("device_x_m", np.nan, "nan"),
+        ("device_flags", 1e30, "1e+30"),
+        ("u0", -np.inf, "-inf"),
+    ],
+)
+def test_a_number_that_no_run_records_is_refused_and_never_equal(tmp_path: Path, column, value, said) -> None:
+    simulation = hs.Simulation(hs.load(CONFIGS / "wam_table.yaml"))
+    rows = np.zeros((20, len(simulation.columns)))
+    for k, row in enumerate(rows):
+        simulation.step()
+        simulation.read_row(row)
+        row[PLACE["tick"]] = k
+    rows[7, simulation.columns.index(column)] = value
+    recording = Recording(tmp_path / "e.mcap", tuple(simulation.columns), rows, "", {}, [], True, "")
+    with pytest.raises(ConfigError) as refused:
+        replay(recording, hs.Simulation(simulation.scene))
+    assert str(refused.value) == (
+        f"{tmp_path / 'e.mcap'}: tick 7 has {column} = {said}, which no run records: "
+        "the file was edited or damaged; give the original."
+    )
 
 
 def test_the_fingertip_meets_the_table_and_the_force_stays_at_the_clamp() -> None:
