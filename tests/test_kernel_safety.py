@@ -10,7 +10,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.assembly import assemble
 from hapticsim.codes import DeviceFlag, Fault, Safety
-from hapticsim.kernels import hand, safety
+from hapticsim.kernels import hand, oscillation, safety
 from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, compiled
 from tests.models import Y, Z, turn
 from tests.places import WAM
@@ -362,6 +362,15 @@ def test_whatever_happens_during_an_interruption_ends_it(what, mode, fault):
     assert machine.now is mode and machine.fault == fault and machine.gain == 0.0
     machine.fresh()
     assert [machine.tick() for _ in range(20)][-1] is mode, "nothing but an arm request brings force back"
+
+
+def test_a_force_that_fades_because_of_a_swing_does_not_come_back_after_an_interruption():
+    machine = Machine(resume_within_s=0.1).armed()
+    machine.state.swing[oscillation.FADING] = 1.0
+    assert silent_for(machine, 10) is FAULT
+    assert machine.fault is Fault.OSCILLATION | Fault.DEVICE_SILENT
+    machine.fresh()
+    assert [machine.tick() for _ in range(50)][-1] is FAULT and machine.gain == 0.0
 
 
 def test_arming_during_an_interruption_is_no_way_around_it():

@@ -16,6 +16,7 @@ import math
 from hapticsim.codes import DeviceFlag, Fault, Safety
 from hapticsim.kernels.coupling import NONE, anchor
 from hapticsim.kernels.jit import kernel
+from hapticsim.kernels.oscillation import FADING, OSCILLATION
 
 MAX_TURN_RATE = 50.0  # [rad/s] of the device; no wrist turns so fast
 # How far a sample may run ahead of its stamp: a bridge that is stopped between reading its device and
@@ -126,7 +127,13 @@ def stretch_of(plan, state, inp, hx, hy, hz):
 
 @kernel
 def interrupt(plan, state, why):
-    """A silence while force is on: an interruption while it is short, then a fault."""
+    """A silence while force is on: an interruption while it is short, then a fault.
+
+    A force that was fading because the device swings by itself does not come back after it.
+    """
+    if state.swing[FADING] != 0.0:
+        take_force_away(state, why | OSCILLATION)
+        return
     if not state.seen[3] <= plan.resume_within_s:
         take_force_away(state, why)
         return
