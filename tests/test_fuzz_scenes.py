@@ -47,6 +47,12 @@ def test_the_same_seed_makes_the_same_trial():
     assert make(7, 0, 16) != make(7, 1, 16) != make(8, 1, 16)
 
 
+def test_a_robot_of_the_pool_has_one_name_so_that_its_equations_are_compiled_once():
+    first, again = make(3, 0, 16).scene, make(19, 1, 16).scene
+    assert first["name"] == again["name"] and first["robot"] == again["robot"]
+    assert first["shapes"] != again["shapes"]
+
+
 def test_a_scene_without_fault_has_no_finds():
     verdict = run(fall())
     assert verdict.finds == {} and verdict.contacts == 1 and verdict.ticks == 500

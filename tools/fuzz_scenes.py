@@ -12,6 +12,7 @@ where there was one.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import queue
 import subprocess
@@ -30,7 +31,8 @@ from scene_maker import Trial, make
 from scene_shrink import keep, kept, shrunk
 
 ATTEMPTS = 6  # starts drawn for a scene before it counts as refused
-LONGEST_s = 120.0  # for one scene, its compilation included
+LONGEST_s = 120.0  # for one scene, compilation of its robot included
+READY_s = 900.0  # for a process to be ready: the first one compiles the tick
 KEPT_OF_A_KIND = 5
 KINDS = ("crash", "hang", "nan", "gain", "flight", "sunk", "force", "silent")
 
@@ -51,6 +53,8 @@ class Worker:
             )
             self._answers = queue.Queue()
             threading.Thread(target=self._listen, args=(self._process, self._answers), daemon=True).start()
+            with contextlib.suppress(queue.Empty):  # what does not get ready does not answer either
+                self._answers.get(timeout=READY_s)
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(trial.as_dict()) + "\n")
@@ -86,9 +90,11 @@ class Worker:
 
 
 def serve() -> None:
-    """Body of a worker: a trial a line in, a verdict a line out."""
-    from scene_trial import run
+    """Body of a worker: a line when the tick is compiled, then a trial a line in, a verdict a line out."""
+    from scene_trial import compile_tick, run
 
+    compile_tick()
+    print("ready", flush=True)
     for line in sys.stdin:
         verdict = run(Trial(**json.loads(line))).as_dict()
         print(json.dumps(verdict), flush=True)

@@ -51,6 +51,7 @@ def make(seed: int, attempt: int, pool: int) -> Trial:
         trial = _boxes(seed, robot_draw, draw)
     else:
         trial = _tree(seed, kind, robot_draw, draw)
+    trial.scene["name"] = f"robot {robot_number}"  # equations are compiled once for a name and a robot
     trial.scene["rate_Hz"] = draw.choice(RATES_Hz)
     trial.ticks = round(draw.uniform(0.4, 1.0) * trial.scene["rate_Hz"])
     _add_acts(trial, draw)
@@ -122,7 +123,6 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random) -> Trial:
         if draw.random() < 0.5:  # the next one may come to lie on top
             height += 2.0 * extent + drop
     scene = {
-        "name": f"fuzz {seed}",
         "robot": {"bodies": bodies, "joints": joints},
         "shapes": shapes,
         "contacts": contacts,
@@ -176,7 +176,6 @@ def _tree(seed: int, kind: str, robot: random.Random, draw: random.Random) -> Tr
         shapes.append({"name": "block", "kind": "box", "half_extents_m": half, "origin": place})
         contacts += [{"between": [f"s{i}", "block"]} for i in range(n)]
     scene: dict[str, Any] = {
-        "name": f"fuzz {seed}",
         "robot": {"bodies": bodies, "joints": joints},
         "shapes": shapes,
         "contacts": contacts,
