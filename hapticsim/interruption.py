@@ -16,6 +16,7 @@ import time
 from types import FrameType
 
 AGAIN_S = 0.001  # after a loss: whatever it is, a call back that has not returned loses it once more
+INTERRUPTED = 130  # exit status
 ENDING_S = 15.0  # an end takes 10 s at most: processes 3 s, threads 2 s, the disk 5 s
 
 _ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]

@@ -51,6 +51,7 @@ class DeviceSession:
     def __init__(self, scene: Scene, loop: RealTimeLoop, port: DevicePort, say: Callable[[str], Any]) -> None:
         self.gains: Gains | None = None
         self._late: LateForces | None = None
+        self._late_told_s = 0.0  # the lateness that was said last
         self.target: tuple[float, float, float] | None = None
         self.force_limit_N = self.torque_limit_Nm = self.workspace_radius_m = 0.0
         self._scene, self._loop, self._port, self._say = scene, loop, port, say
@@ -167,11 +168,11 @@ class DeviceSession:
         now_s = time.monotonic()
         if self._late is None or not self._late.is_due(now_s):
             return
-        before = self._late.late_s
         softer = self._late.look(1e-6 * self._port.round_trip.percentile_us(PERCENT, NEWEST), now_s)
         if softer is not None:
             self._take_gains(softer)
-        if self._late.late_s > before + TOLD_FROM_S:
+        if self._late.late_s > 2.0 * self._late_told_s + TOLD_FROM_S:
+            self._late_told_s = self._late.late_s
             self._say(
                 f"forces reach the device {1e3 * self._late.late_s:.1f} ms later than expected: "
                 "the coupler becomes softer until a device joins again."
@@ -190,7 +191,7 @@ class DeviceSession:
         scene, limits = self._scene, limits_of(hello)
         gains = scene_gains(limits, scene)
         self._take_gains(gains)
-        self._late = LateForces(gains, 1.0 / device_rate_Hz(scene), scene.tick_s)
+        self._late, self._late_told_s = LateForces(gains, 1.0 / device_rate_Hz(scene), scene.tick_s), 0.0
         self.force_limit_N, self.workspace_radius_m = gains.force_limit_N, limits.workspace_radius_m
         self.torque_limit_Nm = gains.turning.torque_limit_Nm if gains.turning else 0.0
         self._say(f"device {hello.model} ({hello.driver}): {gains.sentence()}")

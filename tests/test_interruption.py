@@ -7,10 +7,12 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from hapticsim import interruption
+from hapticsim.interruption import INTERRUPTED
 
 PATIENCE_S = 5.0
 
@@ -55,14 +57,14 @@ def test_an_interrupt_lost_twice_still_comes(capfd):
 
 LOSE_IT = """
 import ctypes, signal, sys
-from hapticsim import __main__ as command
+from hapticsim import command_line as command
 
 def lose(*_, **__):
     ctypes.CFUNCTYPE(None)(lambda: signal.raise_signal(signal.SIGINT))()
     {then}
 
 command.app = lose
-command.main()
+command.run()
 """
 
 
@@ -92,3 +94,22 @@ def test_any_other_exception_in_a_call_back_is_told_as_ever(capfd):
         call_back(lambda: 1 / 0)
     assert [t.exc_type for t in told] == [ZeroDivisionError]
     assert not interruption.was_lost()
+
+
+@pytest.mark.parametrize("after_s", [0.03, 0.08, 0.15, 0.25])
+def test_ctrl_c_while_the_program_is_loaded_is_an_end_without_a_traceback(after_s, tmp_path):
+    command = [sys.executable, "-m", "hapticsim", "run", str(tmp_path / "none.yaml")]
+    loading = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    status = Path(f"/proc/{loading.pid}/status")
+    while not _catches(status, signal.SIGHUP):
+        assert loading.poll() is None
+        time.sleep(0.002)
+    time.sleep(after_s)
+    loading.send_signal(signal.SIGINT)
+    said = loading.communicate(timeout=60)[1]
+    assert loading.returncode in (INTERRUPTED, 2) and "Traceback" not in said, said
+
+
+def _catches(status: Path, number: int) -> bool:
+    caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)

@@ -174,6 +174,20 @@ def test_an_emulated_device_with_the_gains_of_before_swings_for_ever():
     assert speed > 1.0 and force == pytest.approx(12.0)
 
 
+@pytest.mark.parametrize("mass", [0.05, 0.2, 1.0])
+def test_a_device_that_states_more_gets_no_less(mass):
+    """A ceiling of 1e7 N/m once gave no stiffness at all: the search's steps were spent on what cannot be."""
+    stated = [0.0, 1e3, 4e3, 2e4, 1e5, 1e6, 1e7]
+    gains = [derive(replace(OMEGA, max_stiffness_N_per_m=K, apparent_mass_kg=mass)) for K in stated]
+    stiffness = [g.stiffness_N_per_m for g in gains]
+    assert stiffness[0] == 0.0 and stiffness == sorted(stiffness) and stiffness[1] > 300.0
+    assert gains[0].sentence().startswith("coupler K = 0 N/m: the hand will feel no spring")
+
+
+def derive(limits):
+    return derive_gains(limits, CouplerSettings(), Mapping(), 1000.0, 12.0, 1e-3)
+
+
 def extreme(rng, low, high, zero=True):
     """One of both ends, nothing, or anything between on a logarithmic scale."""
     kind = rng.integers(5)

@@ -65,6 +65,19 @@ def test_jitter_loss_stalls_and_drift_change_nothing(scene: Scene, visit: np.nda
     assert armed_ticks(run) > 2000 and run.faults == 0
 
 
+def test_telemetry_whose_state_is_of_another_tick_is_refused_and_said(
+    scene: Scene, visit: np.ndarray
+) -> None:
+    """A state of long ago in a message of now would count as fresh for ever."""
+    run = VirtualLink(scene, visit, LinkSettings()).run(1.0)
+    payload = run.remote.step(1e6)[-1]
+    payload["tick"] += 1000
+    heard_until = run.operator.hearing.until_s
+    assert run.operator.hear(payload, 1e6) is None and run.operator.malformed == 1
+    assert run.operator.refused == "its tick is not that of the message"
+    assert run.operator.hearing.until_s == heard_until
+
+
 def test_without_a_network_the_remote_site_follows_within_the_margin(scene: Scene, visit: np.ndarray) -> None:
     run = VirtualLink(scene, visit, LinkSettings()).run(2.0)
     assert_exact(run)

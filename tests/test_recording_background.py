@@ -148,7 +148,7 @@ def test_a_full_disk_is_told_and_what_was_written_is_whole(tmp_path):
 RECORDING = """
 import sys, time
 import numpy as np
-from hapticsim import __main__ as command
+from hapticsim import command_line as command
 from hapticsim.recording.background import BackgroundRecorder
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.supervisor import watch
@@ -172,7 +172,7 @@ class Side:
     def report(self): return "report"
 
 command.app = lambda **_: print(end="" if watch(Side(), None) else "trouble")
-command.main()
+command.run()
 """
 ENDS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -214,8 +214,8 @@ def test_a_program_that_ends_by_an_error_closes_its_recordings(tmp_path):
 
 def test_a_hangup_that_is_ignored_stays_ignored():
     code = (
-        "import signal; from hapticsim import __main__ as c\n"
-        "c.app = lambda **_: print(signal.getsignal(signal.SIGHUP)); c.main()"
+        "import signal; from hapticsim import command_line as c\n"
+        "c.app = lambda **_: print(signal.getsignal(signal.SIGHUP)); c.run()"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -17,7 +17,7 @@ from tools.window_picture import PointerHand, Screen, missing_programs
 pytestmark = pytest.mark.skipif(bool(missing_programs()), reason=f"not installed: {missing_programs()}")
 
 STILL_S, RESTING_N = 0.6, 0.06  # a step of the encoder is 0.017 N
-SERIES_N_per_m = 1.0 / (1.0 / 300.0 + 1.0 / 793.0)  # of the hand and the coupler
+SERIES_N_per_m = 1.0 / (1.0 / 300.0 + 1.0 / 795.4)  # of the hand and the coupler
 TABLE_m = -0.05  # of the table under the fingertip's start, in the device frame
 
 

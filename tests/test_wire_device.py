@@ -373,6 +373,21 @@ def test_another_protocol_version_is_rejected_in_a_sentence(port, raw):
     assert port.dropped == {"version": 1}
 
 
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"rate_Hz": 2e5}, "rate_Hz has a value that is not allowed"),
+        ({"name": 7}, "name has a value that is not allowed"),
+        ({"dof_in": ...}, "dof_in is absent"),
+    ],
+)
+def test_a_hello_that_is_not_acceptable_is_rejected_with_the_key(port, raw, changes, said):
+    content = msgpack.unpackb(encode(replace(HELLO, number=1))) | changes
+    raw.socket.send(msgpack.packb({key: value for key, value in content.items() if value is not ...}))
+    assert raw.receive(port, Reject).reason == f"hello: {said}: compare it with docs/protocol.md."
+    assert port.device is None
+
+
 # ------------------------------------------------------------------------------------------------- abuse
 
 

@@ -124,6 +124,8 @@ class Gains:
 
     def sentence(self) -> str:
         """The check, as it is printed."""
+        if self.stiffness_N_per_m <= 0.0:
+            return "coupler K = 0 N/m: the hand will feel no spring; the device states what allows no more"
         if self.passive_alone:
             verdict = "holds for the device alone"
         elif self.passive_with_hand:

@@ -93,7 +93,9 @@ def largest(
             return axis.best_damper(K, min(most_B, available - K * lag))
         return B, axis.damping_ratio(K, B) if K * lag + B <= available else -1.0
 
-    low, high = 0.0, most_K
+    # no damper holds more, whatever the device states: the steps are not spent on what is above
+    most = min(most_B, available) if B is None else B
+    low, high = 0.0, min(most_K, most / (HEAVIER * axis.latest_s))
     if high <= 0.0:
         return 0.0, B or 0.0
     if damper(high)[1] >= ratio:

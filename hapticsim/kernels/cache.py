@@ -31,9 +31,9 @@ def cache_folder() -> Path:
 
 @functools.cache
 def kernel_folder() -> Path:
-    """The folder of the machine code of exactly these sources."""
+    """The folder of the machine code of exactly these sources, in this place: numba asks for both."""
     here = Path(__file__).parent
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(f"{numba.__version__} {here}".encode())
     sources = [*here.glob("*.py"), *(here.parent / "realtime").glob("*.py"), here.parent / "codes.py"]
     for path in sorted(sources):
         digest.update(path.name.encode() + path.read_bytes())

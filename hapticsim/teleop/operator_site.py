@@ -79,6 +79,7 @@ class OperatorSite:
         self.hearing = Hearing(link)
         self._safety = np.full(kept, int(Safety.DISARMED))
         self._safety_place = place_of(assembly.new_state(), "safety")
+        self._tick_place = place_of(assembly.new_state(), "tick")
         self._columns = np.r_[WIDTH : WIDTH + n.nq + n.nu, PLACE["handle_x_m"] : PLACE["handle_x_m"] + 3]
         self._check = StateCheck(assembly)
         self.predictor = Predictor(assembly, progress)
@@ -123,13 +124,16 @@ class OperatorSite:
         if heard is None:
             self.malformed += 1
             return None
+        trouble = self._check.trouble(heard.state)
+        if not trouble and heard.state[self._tick_place] != heard.tick:
+            trouble = "its tick is not that of the message"
         with self._lock:
-            what = self.hearing.take(heard)
+            what = self.hearing.take(heard) if not trouble else "news"
             if what == "lost":
                 self._lose("the remote site started anew, or follows another operator")
             if what not in ("opened", "news"):
                 return None
-        if trouble := self._check.trouble(heard.state):
+        if trouble:
             self.malformed += 1
             if trouble != self.refused:
                 self._say(f"telemetry is not usable: {trouble}. Do both sites run the same scene?")

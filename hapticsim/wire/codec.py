@@ -91,10 +91,7 @@ def decode(data: bytes) -> Message:
         if len(content) > layout.size:
             _check_flat(content)
         return layout.kind(
-            *[
-                check(content[key] if absent is None else content.get(key, absent))
-                for key, check, absent in layout.body
-            ],
+            *_checked(layout, content),
             session=_check_session(content["s"]),
             number=_check_int63(content["n"]),
             stamp_ns=_check_int63(content["t"]),
@@ -102,6 +99,19 @@ def decode(data: bytes) -> Message:
         )
     except KeyError as error:
         raise Refused(Reason.KEY) from error
+
+
+def _checked(layout: Layout, content: dict[Any, Any]) -> list[Any]:
+    """Values of the keys of a kind."""
+    values: list[Any] = []
+    try:
+        for key, check, absent in layout.body:
+            values.append(check(content[key] if absent is None else content.get(key, absent)))
+    except Refused as refused:
+        raise Refused(refused.reason, layout.kind.kind, layout.body[len(values)][0]) from refused
+    except KeyError as error:
+        raise Refused(Reason.KEY, layout.kind.kind, layout.body[len(values)][0]) from error
+    return values
 
 
 def _check_flat(content: dict[Any, Any]) -> None:

@@ -214,6 +214,9 @@ class DevicePort:
             self.dropped[refused.reason] += 1
             if refused.reason == Reason.VERSION:
                 self._reject(peer, f"this server speaks protocol {PROTOCOL}: install matching versions.")
+            elif refused.kind == Hello.kind and peer != self._peer:
+                what = "is absent" if refused.reason == Reason.KEY else "has a value that is not allowed"
+                self._reject(peer, f"hello: {refused.key} {what}: compare it with docs/protocol.md.")
             return
         if isinstance(message, Hello):
             self._take_hello(peer, message, news)

@@ -44,11 +44,14 @@ class Reason(StrEnum):
 
 
 class Refused(Exception):
-    """A frame that is no message, and why.  `codec.decode` raises it, `Inbox` catches and counts it."""
+    """A frame that is no message, and why.  `codec.decode` raises it, `Inbox` catches and counts it.
 
-    def __init__(self, reason: Reason) -> None:
+    ``kind`` and ``key``: of the message and of the value that is not acceptable, empty where none is.
+    """
+
+    def __init__(self, reason: Reason, kind: str = "", key: str = "") -> None:
         super().__init__(reason.value)
-        self.reason = reason
+        self.reason, self.kind, self.key = reason, kind, key
 
 
 class Key(NamedTuple):

@@ -1,0 +1,74 @@
+"""The command line.  Every refusal is one sentence on stderr and status 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import typer
+
+from hapticsim.commands import files, live, upkeep
+from hapticsim.errors import HapticsimError
+from hapticsim.interruption import (
+    INTERRUPTED,
+    catch_signals,
+    ignore_signals,
+    keep_interrupts,
+    let_go,
+    was_lost,
+)
+
+REFUSED = 2
+
+# What a wrong command line raises.  Newer typers bring their own click, older ones import it: asked for by
+# its name among the ancestors of a class that typer exports, it is found in both.
+MISUSE: type[Any] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+app = typer.Typer(
+    help="Feel a simulated mechanism: a real-time haptic simulation server.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+for group in (live, files, upkeep):
+    app.add_typer(group.commands)
+
+
+def _misuse(error: Any) -> str:
+    """One sentence for a wrong command line."""
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context is not None else "hapticsim"
+    return f"{command}: {error.format_message().rstrip('.')}: see '{command} --help'."
+
+
+def run() -> None:
+    """Run a command: a refusal is a sentence; Ctrl-C, SIGTERM and SIGHUP are an end."""
+    catch_signals()
+    keep_interrupts()
+    try:
+        status = app(prog_name="hapticsim", standalone_mode=False)
+        sys.stdout.flush()
+    except HapticsimError as refusal:
+        print(refusal, file=sys.stderr)
+        sys.exit(REFUSED)
+    except MISUSE as misuse:
+        if misuse.format_message():  # empty when no command was given: the help has been shown instead
+            print(_misuse(misuse), file=sys.stderr)
+        sys.exit(REFUSED)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception:  # numba's RuntimeError, say: the code was not handed over because a signal came
+        if not was_lost():
+            raise
+        sys.exit(INTERRUPTED)
+    finally:
+        let_go()
+        ignore_signals()
+    sys.exit(status if isinstance(status, int) else 0)  # typer returns the status of an Exit it caught
