@@ -7,13 +7,14 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults bench clean
+.PHONY: help demo test check faults fuzz bench clean
 
 help:
 	@echo "make demo    feel a robot arm over a table (a scripted hand does it where there is no display)"
 	@echo "make test    run the tests; the first time machine code is compiled for a minute or two"
 	@echo "make check   ruff, mypy and the import rules"
 	@echo "make faults  try every kind of fault 25 times: time to zero force, largest force and step"
+	@echo "make fuzz    run 1000 random scenes: no crash, no energy from nowhere, nothing in silence"
 	@echo "make bench   measure step, loop and dynamics"
 	@echo "make clean   remove .venv and what tools left behind"
 
@@ -34,6 +35,9 @@ check: $(VENV)/.ready-test
 
 faults: $(VENV)/.ready-test
 	@$(BIN)/python tools/fault_campaign.py
+
+fuzz: $(VENV)/.ready-test
+	@$(BIN)/python tools/fuzz_scenes.py --scenes 1000
 
 bench: $(VENV)/.ready-test
 	@for tool in step loop dynamics; do $(BIN)/python tools/bench_$$tool.py || exit 1; done

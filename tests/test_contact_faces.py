@@ -42,6 +42,26 @@ def test_corners_on_top_of_a_box_are_published_with_its_top_whatever_edge_is_nea
     assert len(sim.state.contacts) == 2
 
 
+def test_a_corner_that_jumps_into_a_box_spoils_no_crossing_of_others():
+    """A puck falls flat, and in the same tick a corner of the wall comes into it over an edge.
+
+    Before, the touch was found 66 um deep: the puck was lifted out of there, turned by 1e-3, and sank on at
+    0.3 mm/s until a tick was refused.
+    """
+    sim = hs.Simulation(hs.load(PUCK))
+    sim.set_state(*random_starts.puck_over_wall(np.random.default_rng(404)))
+    bottom = [0, 2, 4, 6]
+    for _ in range(500):
+        sim.step()
+        if sim._state.active[bottom].all():
+            break
+    assert np.abs(sim.gaps[bottom]).max() < 1e-9
+    sim.step()
+    assert Event.THROUGH in {e.kind for e in sim.events}
+    assert sim.state.fault == 0 and len(sim.state.contacts) == 4
+    assert np.abs(sim.gaps[bottom]).max() < 1e-9 and np.abs(sim.state.u[[0, 1, 5]]).max() < 1e-7
+
+
 def sunk(depth: float) -> hs.Simulation:
     """A block on a table, this much inside it."""
     sim = hs.Simulation(scenes.block(others=TABLE, touching=("table",)))

@@ -29,7 +29,7 @@ from pathlib import Path
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault, Safety
+from hapticsim.codes import Event, Fault
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
@@ -222,22 +222,26 @@ SCENES: dict[str, tuple[Callable[[], hs.Scene], Starts, float]] = {
 
 
 def led(sim: hs.Simulation, rng: np.random.Generator) -> tuple[float, bool, bool, bool]:
-    """As ``watch``, with a hand; energy is not counted."""
+    """As ``watch``, with a hand; energy is not counted.
+
+    A coupler that is stretched too far (the hand behind the wall, the puck before it) is told; whatever else
+    takes the force away counts as a flight.
+    """
     state, through = sim._state, False
     for _ in lead(sim, rng):
         sim.step()
         n = min(int(sim._output.counts[0]), len(sim._output.events))
         through = through or (n > 0 and Event.THROUGH in sim._output.events[:n, 0])
-        if not np.abs(state.q[:3]).max() < 0.75 or state.safety[0] == Safety.FAULT:
+        if not np.abs(state.q[:3]).max() < 0.75 or state.safety[1] & ~Fault.STRETCH:
             return 0.0, True, through, False
-    return 0.0, False, through, False
+    return 0.0, False, through, bool(state.safety[1] & Fault.STRETCH)
 
 
 def watch(sim: hs.Simulation, seconds: float) -> tuple[float, bool, bool, bool]:
     """Run from the present state until something is told that ends it.
 
     Returns the largest rise by the scale, whether something flew, whether a corner was let through, and
-    whether the rows were too few.
+    whether the rows were too few, which is told.
     """
     kinetic, potential = sim.energy()
     scale = least = kinetic + potential

@@ -131,7 +131,7 @@ def allocate_workspace(
         "slip_A": (nc, nu), "slip_s": nc, "slip_b": nc, "slip_force": nc,
         "Q": (nr, nu), "QY": (nr, nu), "qb": nr, "qr": nr, "N": (2, nu), "share": nr,
         "prepared": HINTS, "pushing": HINTS, "earlier": nu, "told": HINTS, "clash": 1,
-        "wanted": nc, "touched": nk, "fires": nk,
+        "wanted": nc, "touched": nk, "fires": nk, "overlooked": nk,
         "method": 2, "divisions": 1, "substep": 1, "spring": nu, "damper": nu, "H": (6, nu), "limited": nu,
         "qe": nq, "ue": nu, "work": 9, "energies": 2, "moved": 1,
     }  # fmt: skip
@@ -148,6 +148,7 @@ def allocate_workspace(
         "wanted",
         "touched",
         "fires",
+        "overlooked",
         "method",
         "divisions",
         "moved",

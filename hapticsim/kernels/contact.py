@@ -16,7 +16,15 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import ON_PLANE
-from hapticsim.kernels.corner import FACES, axis_of, height_over, holding_face, nearest_to_corner, sign_of
+from hapticsim.kernels.corner import (
+    FACES,
+    axis_of,
+    distance_outside,
+    height_over,
+    holding_face,
+    nearest_to_corner,
+    sign_of,
+)
 from hapticsim.kernels.jit import inlined, kernel
 from hapticsim.kernels.point import place, point_row, turn
 
@@ -187,6 +195,12 @@ def gap(plan, state, k, X):
         _, _, r2, _, _, r5, _, _, r8, ox, oy, oz = surface_pose(plan, k, X)
         distance = r2 * (cx - ox) + r5 * (cy - oy) + r8 * (cz - oz)
         return distance - plan.sphere_radius[k] - state.depth[k]
+    if state.face[k] == 0 and is_corner_on_box(plan, k):
+        x, y, z = centre_in_box(plan, k, X)
+        half = plan.surface_half[k]
+        distance = distance_outside(x, y, z, half[0], half[1], half[2])
+        if distance > 0.0:
+            return distance - state.depth[k]
     return witness(plan, state, k, X)[0] - state.depth[k]
 
 

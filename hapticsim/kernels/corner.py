@@ -100,6 +100,16 @@ def entry_axis(x, y, z, gx, gy, gz, a, b, c):
 
 
 @inlined
+def distance_outside(x, y, z, a, b, c):
+    """Distance [m] of a free corner from the box where it is outside, as ``nearest_to_corner``; else 0."""
+    dx, dy, dz = beyond(x, a), beyond(y, b), beyond(z, c)
+    dx = dx if dx > EDGE else 0.0
+    dy = dy if dy > EDGE else 0.0
+    dz = dz if dz > EDGE else 0.0
+    return math.sqrt(dx * dx + dy * dy + dz * dz)
+
+
+@inlined
 def nearest_to_corner(x, y, z, gx, gy, gz, a, b, c):
     """Signed distance [m] and outward normal of a free corner from the box: distance, nx, ny, nz."""
     dx, dy, dz = beyond(x, a), beyond(y, b), beyond(z, c)

@@ -8,7 +8,7 @@ of a coupler in substeps, give exactly what they hold less.
     gain = E(q1, u1) - E(q0, u0) - W
 
 Gains are counted in parts of what is allowed, TOLERANCE of the scene's energy scale, and forgotten over
-MEMORY seconds.  A piece that would use up too large a part is integrated again in four steps, and in sixteen;
+MEMORY seconds.  A piece that would use up too large a part is integrated again in 4, 16 and 64 steps;
 when 1 is reached all the same the tick is refused.  A mechanism by Kane's method has its own forces in its
 bias, whose work is not known: no balance is kept there.
 """
@@ -23,7 +23,7 @@ TOLERANCE = 1e-6  # of the energy scale and the kinetic energy
 SHARE = 1e-2  # of the work turned over in a tick, that its quadrature may miss; all of it for stiff springs
 MEMORY = 10.0  # [s]
 LARGE, SMALL, PLENTY = 0.05, 1e-5, 0.1  # parts that ask for shorter steps, the second when so much is used up
-DIVISIONS = 16  # at most
+DIVISIONS = 64  # at most
 MOVED = 100.0  # of the energy scale: what a constraint may lift or set going as it is switched on
 MOST_Q, MOST_U = 1e9, 1e6  # [m] or [rad], and per second: a run that is further out has gone astray
 MOST_TURN = 1.5  # [rad] that a joint with a quaternion may turn in a tick: its rate is integrated to 1e-3

@@ -58,15 +58,34 @@ def row_forces(state, ws, m, udot):
 def read_guards(plan, state, q, u, t, ws, m, guards):
     """Write the guards at the frames and row forces in ws, those of (q, u), t seconds into the tick.
 
-    After a full piece the forces are those of the last Runge-Kutta stage, which stands there up to third
-    order: good enough to say that one crosses zero; where it does is found with exact ones.
+    Nothing that is let through, or overlooked, has one.  After a full piece the forces are those of the last
+    Runge-Kutta stage, which stands there up to third order: good enough to say that one crosses zero; where
+    it does is found with exact ones.
     """
-    nk, full = state.active.size, m == ws.rows.size
+    full = m == ws.rows.size  # no room for another row
+    for k in range(state.active.size):
+        if state.active[k] == 0:
+            ignored = full or state.face[k] > FACES or ws.overlooked[k] == 1
+            guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
+    read_row_guards(plan, state, q, u, t, ws, m, guards)
+
+
+@kernel
+def read_reported_guards(plan, state, out, ws, m, guards):
+    """``read_guards`` at the start of a tick: what was reported of free candidates is not evaluated again."""
+    full = m == ws.rows.size
+    for k in range(state.active.size):
+        if state.active[k] == 0:
+            guards[k] = math.inf if full or state.face[k] > FACES else out.gap[k] - state.depth[k]
+    read_row_guards(plan, state, ws.q0, ws.u0, 0.0, ws, m, guards)
+
+
+@kernel
+def read_row_guards(plan, state, q, u, t, ws, m, guards):
+    """The guards of imposed rows and of friction, as ``read_guards``."""
+    nk = state.active.size
     for k in range(nk):
         guards[nk + k] = math.inf
-        if state.active[k] == 0:
-            ignored = full or state.face[k] > FACES  # no room for another row, or let through
-            guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
     for i in range(ws.counts[0], m):
         k = ws.rows[i]
         guards[k] = ws.push[i]

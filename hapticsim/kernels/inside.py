@@ -7,6 +7,7 @@ forgotten once it is outside, or where an impact loses more than it takes to put
 
 A corner that comes into a box where no face can hold it is let through, and an event says so: it came in
 beside the body that it belongs to, over edges that crossed unseen.  So is what all rows are too few for.
+Its gap jumps there; within a tick it is overlooked (ws.overlooked), and decided about when the next begins.
 """
 
 from __future__ import annotations
@@ -96,6 +97,21 @@ def sort_one(plan, state, ws, out, k, full, t):
             record(out, PASSED, k, -witness(plan, state, k, ws.X)[0], t)
         elif gap(plan, state, k, ws.X) < -GAP_HELD:
             hold_here(plan, state, k, ws.X)
+
+
+@kernel
+def overlook(plan, state, ws):
+    """Overlook for the rest of the tick corners that ws.guard1 shows inside, and no face can hold.
+
+    Expects the frames of ws.guard1.  Returns True when there was something.
+    """
+    found = False
+    for k in range(state.active.size):
+        inside = state.active[k] == 0 and ws.overlooked[k] == 0 and ws.guard1[k] < -GAP_HIT
+        if inside and is_corner_on_box(plan, k) and not is_near(plan, state, k, ws.X, 0.0):
+            ws.overlooked[k] = 1
+            found = True
+    return found
 
 
 @kernel

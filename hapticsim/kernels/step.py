@@ -12,7 +12,7 @@ import math
 from hapticsim.codes import Event, Fault
 from hapticsim.kernels.choice import OVERFLOW, record
 from hapticsim.kernels.coupling import anchor, coupler_force, handle_motion
-from hapticsim.kernels.crossing import advance_to_event
+from hapticsim.kernels.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.edges import feature, is_lost
 from hapticsim.kernels.embedding import scaled_volume
 from hapticsim.kernels.energy import (
@@ -28,7 +28,7 @@ from hapticsim.kernels.energy import (
 )
 from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
-from hapticsim.kernels.guards import read_guards, row_forces
+from hapticsim.kernels.guards import read_guards, read_reported_guards, row_forces
 from hapticsim.kernels.hand import bound_power, command_hand, sample_turn, seat_turn
 from hapticsim.kernels.imposing import CONFLICT, INCONSISTENT, let_go_adrift, release
 from hapticsim.kernels.inside import sort_inside
@@ -49,6 +49,7 @@ CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
+GAP_PUT = 1e-6  # [m] a contact that an event put onto its surface from further away turned its row with it
 GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
 UNCHOSEN = 1e300  # a volume that none reaches: the speeds are chosen again
 NOT_FINITE, EVENT_NOT_FINITE, EVENT_SAFETY = int(Fault.NOT_FINITE), int(Event.NOT_FINITE), int(Event.SAFETY)
@@ -78,11 +79,24 @@ def start_piece(plan, state, inp, out, ws, t, m, again):
             return True
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
         ws.work[FIRST] = ws.work[POWER]
+    if largest_of(ws.phi, ws.counts[0], m) > GAP_PUT:
+        project(plan, state, ws, m)
+        stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+        ws.work[FIRST] = ws.work[POWER]
     for i in range(ws.counts[0], m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
     pulls = row_forces(state, ws, m, ws.du[0])
     project(plan, state, ws, m)
     return pulls
+
+
+@kernel
+def largest_of(a, first, end):
+    """Largest of |a[first]| .. |a[end - 1]|, 0 where there is none."""
+    largest = 0.0
+    for i in range(first, end):
+        largest = max(largest, abs(a[i]))
+    return largest
 
 
 @kernel
@@ -230,13 +244,19 @@ def step(plan, state, inp, out, ws):
 
     t, handled, quick = 0.0, 0, 0
     for k in range(ws.fires.size):
-        ws.fires[k] = 0
+        ws.fires[k] = ws.overlooked[k] = 0
+    reported = True
     while True:
-        read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
+        if reported:
+            read_reported_guards(plan, state, out, ws, m, ws.guard0)
+        else:
+            read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
+        reported = False
         sort_inside(plan, state, ws, out, t)
         remaining = plan.tick_s - t
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
-        if divide_piece(plan, state, ws):
+        if fired == OVERLOOKED or divide_piece(plan, state, ws):
+            handled += int(fired == OVERLOOKED)
             start_piece(plan, state, inp, out, ws, t, m, 1)
             continue
         out.counts[1] += 1
