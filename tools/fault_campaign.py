@@ -8,9 +8,10 @@ Kinds in virtual time run both sides as they are, on a clock that the campaign m
 of processes run them as a user does, and are judged beside a probe of the host.  Bounds, on both sides: zero
 force within 10 ms, never more force than the clamp, never a larger step than the slew limit.
 
-A trial that was late by no more than the host stood still says nothing: it is tried again, shown under
-``host`` with the worst time to zero, and not counted.  Ctrl-C ends with the table so far.  Ends with status 1
-where a bound is broken, and says where; with 3 where the host let no trial of a kind be judged.
+A trial that was late by no more than the host stood still, or other programs kept it from running, says
+nothing: it is tried again, shown under ``host`` with the worst time to zero, and not counted.  Ctrl-C ends
+with the table so far.  Ends with status 1 where a bound is broken, and says where; with 3 where the host let
+no trial of a kind be judged.
 """
 
 from __future__ import annotations

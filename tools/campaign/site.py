@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from campaign.hand import LOG_BYTES, MotorLog
+from campaign.host import Host
 from campaign.kinds import Trial
 from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
-from hapticsim.realtime.probe import HostProbe, stood_still_s
 from hapticsim.recording.reader import Recording, read_recording
 
 HERE = Path(__file__).parent
@@ -112,7 +112,7 @@ class Site:
         self.endpoint = f"ipc://{self.folder}/hapticsim/device.sock"
         self.scene = self.folder / "scene.yaml"
         self.scene.write_text(SCENE)
-        self.probe = self._stack.enter_context(HostProbe())
+        self._host = self._stack.enter_context(Host())
         self._stack.callback(self._end)
         self.server = self.hand = 0
         self.records = 0
@@ -245,8 +245,8 @@ class Site:
         return not np.any(self.log.since(self.log.written - 1)[:, 1:])
 
     def host_s(self, struck_s: float) -> float:
-        """How long the host stood still about a strike."""
-        return stood_still_s(self.probe.stalls(), struck_s - 0.005, struck_s + 0.03)
+        """For how long the host kept us from running about a strike."""
+        return self._host.stalled_s(struck_s - 0.005, struck_s + 0.03)
 
     def trial(self, struck_s: float, number: int, zero: bool) -> Trial:
         """What the motors were told from a number of writes on, and when it was zero after a strike."""

@@ -31,6 +31,7 @@ HANGS = 40  # writes to a recording, a second or two of it
 
 def preload(scene: Path) -> None:
     """Load what a server of this scene runs."""
+    import campaign.hand  # noqa: F401
     import hapticsim as hs
     import hapticsim.operator
     import hapticsim.remote
