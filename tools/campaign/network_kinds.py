@@ -70,8 +70,12 @@ def is_on(run: VirtualLink) -> bool:
     return bool(rows) and rows[-1][PLACE["safety"]] == Safety.ARMED
 
 
-def until_pushed(run: VirtualLink, within_s: float = 3.0) -> bool:
-    """Go on until the hand is pushed."""
+def until_pushed(run: VirtualLink, within_s: float = 8.0) -> bool:
+    """Go on until the hand is pushed.
+
+    After an outage on the way there the remote site makes up for what it stood still (teleop/playout.py), and
+    until then what it says is too old.
+    """
     for _ in range(round(within_s / 0.02)):
         run.run(0.02)
         if is_on(run) and np.linalg.norm(run.operator_loop.rows[-1][FORCE]) > LEAST_FORCE_N:
