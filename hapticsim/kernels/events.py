@@ -169,6 +169,22 @@ def free_accelerations(first, m, n, ws):
     return scale
 
 
+@kernel
+def nothing_acts(plan, state, inp, ws):
+    """True where no torque, coupler or outside force acts: these would do work that no piece of the tick has.
+
+    A hand that bears a puck leaves its contacts next to no force, and lifting it by a depth costs its weight.
+    """
+    if plan.law_in_stages == 1 or (plan.handle_frame >= 0 and state.gain[0] > 0.0):
+        return False
+    if inp.force_W[0] != 0.0 or inp.force_W[1] != 0.0 or inp.force_W[2] != 0.0:
+        return False
+    for r in range(ws.tau.size):
+        if ws.tau[r] != 0.0:
+            return False
+    return True
+
+
 def resolve_contacts(plan, state, inp, ws, out, t, leaving):
     """Decide at (ws.q0, ws.u0) which touching contacts are imposed; impulses first, then forces.
 
@@ -214,7 +230,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
                     ws.rows[kept] = ws.rows[i]
                     kept += 1
             m = kept
-            closes = lost > work
+            closes = lost > work and nothing_acts(plan, state, inp, ws)
     i = first
     for k in range(nk):
         imposed = i < m and ws.rows[i] == k

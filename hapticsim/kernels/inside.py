@@ -3,7 +3,8 @@
 A contact closes where its gap is zero, and stays there.  A candidate that is found deeper (a tick ended
 without looking, a start leaves a fraction of a millimetre, a corner came over an edge that nothing sees) is
 held at the depth at which it was found, and never thrown out: a surface gives no energy.  Its depth is
-forgotten once it is outside, or where an impact loses more than it takes to put it onto its surface.
+forgotten once it is outside, or where an impact loses more than it takes to put it onto its surface and
+nothing but gravity acts.
 
 A corner that comes into a box where no face can hold it is let through, and an event says so: it came in
 beside the body that it belongs to, over edges that crossed unseen.  So is what all rows are too few for.
@@ -63,9 +64,12 @@ def is_near(plan, state, k, X, reach):
 
 @kernel
 def hold_here(plan, state, k, X):
-    """Choose the face that holds candidate k from now on, and where: on its surface, or as deep as it is."""
+    """Choose the face that holds candidate k from now on, and where: on its surface, or as deep as it is.
+
+    What is found deeper than where it was held before is held there: a tick may have ended without looking.
+    """
     face, height, _ = where(plan, state, k, X)
-    if state.depth[k] == 0.0 and height < -GAP_HELD:
+    if height < state.depth[k] - GAP_HELD:
         state.depth[k] = height
     state.face[k] = face
 
