@@ -71,7 +71,7 @@ class Outlet:
         self._next_scene = self._next_stats = self._next_look = 0.0
         self._failure_told = self._slow_told = False
         self._origin_told_W = describer.coupler.origin_W
-        self._interrupted = False  # and not armed since
+        self._told_on = False  # said that there is force, and it did not go for good since
 
     def run(self, stop: threading.Event) -> None:
         """Publish and record until stopped, then once more for what is left."""
@@ -177,15 +177,11 @@ class Outlet:
         return self._describer.predicted(prediction, packed, 0.0, look_ahead.error_m)
 
     def _tell_safety(self, safety: Safety) -> None:
-        if safety == Safety.INTERRUPTED:
-            self._interrupted = True  # counted, and shown in the live line: a word for each would hide others
-        elif safety == Safety.FAULT:
-            self._interrupted = False
+        """Say when the force comes and goes; interruptions are counted, and shown in the live line."""
+        if safety == Safety.FAULT:
             fault = self._loop.read_force()[2]
             self._say(f"force is off: {fault_words(fault)}; engage again when it is safe.")
-        elif safety == Safety.DISARMED:
-            self._interrupted = False
-        elif safety == Safety.ARMED:
-            if not self._interrupted:
-                self._say("force is on.")
-            self._interrupted = False
+        elif safety == Safety.ARMED and not self._told_on:
+            self._say("force is on.")
+        if safety in (Safety.FAULT, Safety.DISARMED, Safety.ARMED):
+            self._told_on = safety == Safety.ARMED

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hapticsim.codes import Event
+from hapticsim.codes import Event, Safety
 from hapticsim.config.load import loads
 from hapticsim.outlet import Outlet
 from hapticsim.published import Describer
@@ -108,3 +108,18 @@ def test_events_are_told_after_the_row_of_their_tick_with_the_choice_they_are_ab
     assert [e.get("rank") for e in publisher.events] == [2, 2, 3, None]
     assert [e.get("condition") for e in publisher.events] == [1.5, 1.5, 7.0, None]
     assert [e.get("condition_before") for e in publisher.events] == [4.0, 4.0, 4.0, None]
+
+
+def test_the_force_is_told_once_whatever_interrupts_it_also_before_it_is_there_for_the_first_time(sim):
+    said: list[str] = []
+    loop: Any = FakeLoop(sim._state, [])
+    publisher: Any = FakePublisher()
+    describer = Describer(sim.assembly)
+    outlet = Outlet(sim.scene, loop, describer, publisher, None, None, None, None, dict, said.append)
+    on = [Safety.ARMING, Safety.INTERRUPTED, Safety.ARMING, Safety.ARMED]
+    for safety in [Safety.DISARMED, *on, *on]:
+        outlet._tell_safety(safety)
+    assert said == ["force is on."]
+    for safety in [Safety.DISARMED, *on]:
+        outlet._tell_safety(safety)
+    assert said == 2 * ["force is on."]
