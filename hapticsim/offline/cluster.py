@@ -22,7 +22,6 @@ def on_cluster(
     """
     try:
         from distributed import Client, as_completed
-        from distributed.scheduler import KilledWorker
     except ImportError:
         raise ConfigError(
             "run_sweep",
@@ -37,16 +36,32 @@ def on_cluster(
         raise _refusal(scheduler, f"does not answer ({type(error).__name__})") from None
     with client:
         # pure=False: equal sets are runs of their own, here as on one machine
-        futures = {client.submit(attempt, function, p, pure=False): i for i, p in todo}
+        futures = {client.submit(attempt, function, p, pure=False): (i, p) for i, p in todo}
+        suspects = []
         for future in as_completed(futures, loop=client.loop):
-            try:
-                outcome = future.result()
-            except KilledWorker:
-                outcome = Outcome(problem=WORKER_DIED)
-            except Exception as error:
-                outcome = Outcome(problem=f"cannot be run on the cluster: {str(error).rstrip('.')}.")
-            yield futures[future], outcome
+            number, parameters = futures[future]
+            outcome = _outcome(future)
+            if outcome is None:
+                suspects.append((number, parameters))
+            else:
+                yield number, outcome
             future.release()
+        for number, parameters in suspects:  # one by one: a set that waited beside another's end is innocent
+            future = client.submit(attempt, function, parameters, pure=False)
+            yield number, _outcome(future) or Outcome(problem=WORKER_DIED)
+
+
+def _outcome(future: Any) -> Outcome | None:
+    """What came of a run; None where its workers died."""
+    from distributed.scheduler import KilledWorker
+
+    try:
+        outcome: Outcome = future.result()
+    except KilledWorker:
+        return None
+    except Exception as error:
+        return Outcome(problem=f"cannot be run on the cluster: {str(error).rstrip('.')}.")
+    return outcome
 
 
 def _refusal(scheduler: str, found: str) -> ConfigError:
