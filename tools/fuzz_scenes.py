@@ -169,8 +169,11 @@ def measure(options: argparse.Namespace) -> Found:
         ]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:  # what was found so far
+            pass
     return {
         "counts": dict(campaign.counts),
         "found": {kind: campaign.counts[kind] for kind in KINDS},
