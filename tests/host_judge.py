@@ -19,22 +19,20 @@ Two things excuse a failure:
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import pytest
 from _pytest.runner import runtestprotocol
 
 from hapticsim.realtime.probe import HostProbe
+from tools.processor_time import others_s
 
 RUN_AGAIN, REST_S, PATIENCE_S = 3, 1.0, 120.0
 EXPLAINS_S = 0.004  # a bridge cuts the force 6 ms after the last command: what is left to 10 ms
 SHARE = 0.05  # of the time that ordinary threads wait: what counts in threads that sleep is off by as much
 AWAY = 0.2  # of the time: what no test against the clock stands
-HZ = os.sysconf("SC_CLK_TCK")
 
 
 class Excuse(NamedTuple):
@@ -164,28 +162,3 @@ def _place(report: pytest.TestReport) -> str:
     """Where a test failed, and in which part of it."""
     crash = getattr(report.longrepr, "reprcrash", None)
     return f"{report.when} {crash.path}:{crash.lineno}" if crash else f"{report.when} {report.longrepr}"
-
-
-def others_s() -> float:
-    """Processor time [s] that neither this process nor those it started have used, stolen time included.
-
-    Of processes that ended without their parent looking, it is counted as that of others.
-    """
-    user, nice, system, _, _, irq, softirq, steal = _ticks("/proc/stat", 0, 1, 9)
-    return (user + nice + system + irq + softirq + steal - _tree_ticks(os.getpid())) / HZ
-
-
-def _tree_ticks(pid: int) -> int:
-    """Ticks of a process and its children, of those that ended as well."""
-    try:
-        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        ticks = sum(map(int, after_name[11:15]))  # utime, stime, cutime, cstime
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            ticks += sum(_tree_ticks(int(child)) for child in (task / "children").read_text().split())
-    except (FileNotFoundError, ProcessLookupError):  # it ended meanwhile
-        return 0
-    return ticks
-
-
-def _ticks(path: str, line: int, first: int, end: int) -> list[int]:
-    return [int(x) for x in Path(path).read_text().splitlines()[line].split()[first:end]]

@@ -5,13 +5,10 @@ from __future__ import annotations
 import importlib
 import math
 import random
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-
-TOOLS = Path(__file__).parents[1] / "tools"
 
 
 @pytest.fixture
@@ -23,7 +20,6 @@ def tool(campaign: Any) -> Any:
 @pytest.fixture
 def campaign(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The list of all kinds."""
-    monkeypatch.syspath_prepend(str(TOOLS))
     tool = importlib.import_module("fault_campaign")
     for module in tool.MODULES:
         importlib.import_module(f"campaign.{module}")
@@ -111,7 +107,10 @@ def test_what_a_stall_of_the_host_spoilt_is_tried_again_and_not_counted(campaign
 
 def test_a_kind_of_which_no_trial_can_be_judged_is_not_good(campaign, tool, monkeypatch):
     monkeypatch.setattr("sys.argv", ["fault_campaign.py", "--trials", "1", "--kind", "k"])
-    run = lambda trials, rng: [campaign.Trial(void="the force was off")] * trials  # noqa: E731
+
+    def run(trials, rng):
+        return [campaign.Trial(void="the force was off")] * trials
+
     monkeypatch.setattr(tool, "KINDS", {"k": campaign.Kind("k", "here", "does it", run)})
     with pytest.raises(SystemExit) as end:
         tool.main()
@@ -121,7 +120,10 @@ def test_a_kind_of_which_no_trial_can_be_judged_is_not_good(campaign, tool, monk
 def test_a_broken_bound_is_not_excused_by_trials_that_are_tried_again(campaign, tool, monkeypatch):
     late, spoilt = campaign.Trial(device_s=0.012), campaign.Trial(device_s=0.012, host_s=0.003)
     monkeypatch.setattr("sys.argv", ["fault_campaign.py", "--trials", "2", "--kind", "k"])
-    run = lambda trials, rng: [late, spoilt]  # noqa: E731
+
+    def run(trials, rng):
+        return [late, spoilt]
+
     monkeypatch.setattr(tool, "KINDS", {"k": campaign.Kind("k", "here", "does it", run)})
     with pytest.raises(SystemExit) as end:
         tool.main()

@@ -5,20 +5,15 @@ The campaign itself is tools/fuzz_scenes.py (1000 scenes in CI); here a few of i
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scene_maker import Trial, make
+from scene_shrink import keep, kept, shrunk
+from scene_trial import Verdict, run
 
 from hapticsim.simulation import Simulation, Snapshot
-
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
-
-from scene_maker import Trial, make  # noqa: E402
-from scene_shrink import keep, kept, shrunk  # noqa: E402
-from scene_trial import Verdict, run  # noqa: E402
 
 FALL = {
     "name": "a ball falls",
@@ -39,7 +34,7 @@ FALL = {
 
 
 def fall(**changes: object) -> Trial:
-    return Trial(**{"seed": 1, "kind": "boxes", "scene": FALL, "ticks": 500, **changes})  # type: ignore[arg-type]
+    return Trial(**{"seed": 1, "kind": "boxes", "scene": FALL, "ticks": 500, **changes})
 
 
 def test_the_same_seed_makes_the_same_trial():
@@ -66,7 +61,7 @@ def test_random_scenes_hold(seed: int):
 
 def spoil(monkeypatch: pytest.MonkeyPatch, **changes: object) -> Verdict:
     """Run the fall with fields of every snapshot put wrong from tick 50 on."""
-    true = Simulation.state.fget  # type: ignore[attr-defined]
+    true = Simulation.state.fget
 
     def state(sim: Simulation) -> Snapshot:
         snapshot: Snapshot = true(sim)
@@ -91,7 +86,7 @@ def test_every_judge_finds_its_fault(monkeypatch: pytest.MonkeyPatch):
         m.setattr(Simulation, "energy", lambda sim: (true(sim)[0] + 1e-3 * sim.time, true(sim)[1]))
         assert "gain" in run(fall()).finds
     with monkeypatch.context() as m:
-        gaps = Simulation.gaps.fget  # type: ignore[attr-defined]
+        gaps = Simulation.gaps.fget
         m.setattr(Simulation, "gaps", property(lambda sim: gaps(sim) - 2e-3 * (sim.time > 0.05)))
         assert "sunk" in run(fall()).finds
 

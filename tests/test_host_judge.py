@@ -10,7 +10,8 @@ import time
 import pytest
 
 from hapticsim.realtime.probe import HostProbe, Stall, stood_still_s
-from tests.host_judge import AWAY, EXPLAINS_S, RUN_AGAIN, SHARE, Excuse, Host, HostJudge, others_s
+from tests.host_judge import AWAY, EXPLAINS_S, RUN_AGAIN, SHARE, Excuse, Host, HostJudge
+from tools.processor_time import others_s
 
 pytest_plugins = ["pytester"]
 

@@ -127,18 +127,18 @@ class OperatorSite:
         trouble = self._check.trouble(heard.state)
         if not trouble and heard.state[self._tick_place] != heard.tick:
             trouble = "its tick is not that of the message"
-        with self._lock:
-            what = self.hearing.take(heard) if not trouble else "news"
-            if what == "lost":
-                self._lose("the remote site started anew, or follows another operator")
-            if what not in ("opened", "news"):
-                return None
         if trouble:
             self.malformed += 1
             if trouble != self.refused:
                 self._say(f"telemetry is not usable: {trouble}. Do both sites run the same scene?")
             self.refused = trouble
             return None
+        with self._lock:
+            what = self.hearing.take(heard)
+            if what == "lost":
+                self._lose("the remote site started anew, or follows another operator")
+            if what not in ("opened", "news"):
+                return None
         self.refused, self.waited, self.confirmed = "", heard.waited, heard.state
         if not self.ready:
             self.ready = self.synced = self._loop.take_whole(heard.state)

@@ -99,6 +99,11 @@ def weigh(run: VirtualLink, first: int) -> Trial:
     return trial
 
 
+def _shut(silent: list[bool], ways: tuple[str, ...]) -> Callable[[float, str], bool]:
+    """What a cut network lets nothing through by: on these ways, as long as ``silent`` holds something."""
+    return lambda at_s, way: bool(silent) and way in ways
+
+
 def cutting(name: str, about: str, ways: tuple[str, ...]) -> None:
     """A kind in which nothing gets through for a while."""
 
@@ -106,7 +111,7 @@ def cutting(name: str, about: str, ways: tuple[str, ...]) -> None:
     def _run(trials: int, rng: random.Random) -> Iterator[Trial]:
         for begun in range(0, trials, MOST_STRIKES):
             silent: list[bool] = []
-            run = VirtualLink(scene(), hand(60.0), SHORT, cut=lambda at_s, way: bool(silent) and way in ways)  # noqa: B023
+            run = VirtualLink(scene(), hand(60.0), SHORT, cut=_shut(silent, ways))
             for _ in range(min(MOST_STRIKES, trials - begun)):
                 if not until_pushed(run):
                     yield Trial(wrong=["there was no force to begin with"])
@@ -208,7 +213,7 @@ def _spoil_telemetry(run: VirtualLink, rng: random.Random) -> None:
         hear(damaged(payload, rng), now_s)
         return hear(payload, now_s)
 
-    run.operator.hear = heard  # type: ignore[method-assign]
+    run.operator.hear = heard
 
 
 def _spoil_commands(run: VirtualLink, rng: random.Random) -> None:
@@ -218,7 +223,19 @@ def _spoil_commands(run: VirtualLink, rng: random.Random) -> None:
         receive(damaged(payload, rng), now_s)
         receive(payload, now_s)
 
-    run.remote.receive = received  # type: ignore[method-assign]
+    run.remote.receive = received
+
+
+def _keep_commands(run: VirtualLink) -> list[dict[str, Any]]:
+    """The payloads that the remote site receives from now on."""
+    receive, kept = run.remote.receive, []
+
+    def received(payload: dict[str, Any], now_s: float) -> None:
+        kept.append(payload)
+        receive(payload, now_s)
+
+    run.remote.receive = received
+    return kept
 
 
 @kind("remote site started again", "link", "another process takes its place, and knows of nothing")
@@ -252,16 +269,10 @@ def _operator_again(trials: int, rng: random.Random) -> Iterator[Trial]:
         if not until_pushed(run):
             yield Trial(wrong=["there was no force to begin with"])
             continue
-        late: list[dict[str, Any]] = []  # what the old operator sent last, and the network brings much later
         receive = run.remote.receive
-
-        def kept(payload: dict[str, Any], now_s: float) -> None:
-            late.append(payload)  # noqa: B023
-            receive(payload, now_s)  # noqa: B023
-
-        run.remote.receive = kept  # type: ignore[method-assign]
+        late = _keep_commands(run)  # what the old operator sent last, and the network brings much later
         run.run(rng.uniform(0.05, 0.15))
-        run.remote.receive = receive  # type: ignore[method-assign]
+        run.remote.receive = receive
         engages_s = rng.uniform(0.2, 0.4)
         new = VirtualLink(scene(), hand(3.0, engages_s), SHORT)
         new.remote, new.remote_loop, new.now_ns = run.remote, run.remote_loop, run.now_ns

@@ -85,8 +85,10 @@ ending("outlet thread dies", "a defect ends the thread that records: the run end
        lambda site: site.strike_server(signal.SIGUSR1), "1", zero=False, dies="outlet")  # fmt: skip
 
 
-@kind("server stopped", "processes", "SIGSTOP for 60 ms")
-def _server_stopped(trials: int, rng: random.Random) -> Iterator[Trial]:
+def _struck(
+    trials: int, rng: random.Random, strike: Callable[[Site], Any], mend: Callable[[Site], Any]
+) -> Iterator[Trial]:
+    """Strike a server and a hand that go on afterwards."""
     with Site() as site:
         site.serve()
         site.hold()
@@ -95,11 +97,26 @@ def _server_stopped(trials: int, rng: random.Random) -> Iterator[Trial]:
                 yield no_force()
                 continue
             number, struck_s = site.moment(rng)
-            site.strike_server(signal.SIGSTOP)
+            strike(site)
             time.sleep(LOOKED_AFTER_S)
             trial = site.trial(struck_s, number, zero=True)
-            site.strike_server(signal.SIGCONT)
+            mend(site)
             yield trial
+
+
+@kind("server stopped", "processes", "SIGSTOP for 60 ms")
+def _server_stopped(trials: int, rng: random.Random) -> Iterator[Trial]:
+    return _struck(
+        trials,
+        rng,
+        lambda site: site.strike_server(signal.SIGSTOP),
+        lambda site: site.strike_server(signal.SIGCONT),
+    )
+
+
+@kind("driver hangs", "processes", "a read of the driver does not come back for 40 ms")
+def _driver_hangs(trials: int, rng: random.Random) -> Iterator[Trial]:
+    return _struck(trials, rng, lambda site: site.strike_hand(signal.SIGUSR1), lambda site: None)
 
 
 def strike_hand(trials: int, rng: random.Random, how: signal.Signals) -> list[Trial]:
@@ -148,21 +165,6 @@ def _device_killed(trials: int, rng: random.Random) -> list[Trial]:
 @kind("device stopped", "processes", "SIGSTOP to the bridge for 60 ms")
 def _device_stopped(trials: int, rng: random.Random) -> list[Trial]:
     return strike_hand(trials, rng, signal.SIGSTOP)
-
-
-@kind("driver hangs", "processes", "a read of the driver does not come back for 40 ms")
-def _driver_hangs(trials: int, rng: random.Random) -> Iterator[Trial]:
-    with Site() as site:
-        site.serve()
-        site.hold()
-        for _ in range(trials):
-            if not site.pushing():
-                yield no_force()
-                continue
-            number, struck_s = site.moment(rng)
-            site.strike_hand(signal.SIGUSR1)
-            time.sleep(LOOKED_AFTER_S)
-            yield site.trial(struck_s, number, zero=True)
 
 
 def enduring(

@@ -23,6 +23,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -182,12 +183,12 @@ def main() -> None:
             fill(writer)
             print("blocked", flush=True)
         elif "hold" in asked:
-            print(child(lambda: be_hand(*asked["hold"])), flush=True)  # noqa: B023 - it runs at once
+            print(child(partial(be_hand, *asked["hold"])), flush=True)
         else:
             if asked["err"] == "a pipe":
                 _, writer = os.pipe()
             err = writer if asked["err"] == "a pipe" else asked["err"]
-            print(child(lambda: be(asked, err)), flush=True)  # noqa: B023
+            print(child(partial(be, asked, err)), flush=True)
 
 
 if __name__ == "__main__":
