@@ -24,7 +24,7 @@ from hapticsim.wire.publisher import Publisher
 
 SCENE_EVERY_S, STATS_EVERY_S = 1.0, 0.25
 LOOK_EVERY_S = 1.0 / 30.0
-ORIGIN_MOVED_m = 1e-6  # more than rounding
+LEAST_REST_S = 0.001  # between two rounds, where one took long: others need the interpreter too
 
 
 class Outlet:
@@ -70,12 +70,13 @@ class Outlet:
         self._tick_place = place_of(loop.state, "tick")
         self._next_scene = self._next_stats = self._next_look = 0.0
         self._failure_told = self._slow_told = False
-        self._origin_told_W = describer.coupler.origin_W
+        self._origin_told_W = describer.coupler.origin_W  # the same array until arming moves it
         self._told_on = False  # said that there is force, and it did not go for good since
 
     def run(self, stop: threading.Event) -> None:
         """Publish and record until stopped, then once more for what is left."""
-        period = 1.0 / self._scene.publish_Hz
+        period_s = 1.0 / self._scene.publish_Hz
+        next_s = time.monotonic()
         while True:
             last = stop.is_set()
             rows, before = self._loop.drain(), self._newest
@@ -90,7 +91,10 @@ class Outlet:
             self._now_and_then()
             if last:
                 return
-            stop.wait(period)
+            # to an absolute time: what a round takes, and a wake that is late, do not lower the rate
+            now_s = time.monotonic()
+            next_s = max(next_s + period_s, now_s)
+            stop.wait(max(next_s - now_s, LEAST_REST_S))
 
     def _take(self, rows: np.ndarray) -> None:
         if self.on_rows:
@@ -104,7 +108,7 @@ class Outlet:
             self.dress(state)
         self.state = state
         self._publisher.offer("state", self.state)
-        if np.linalg.norm(self._describer.coupler.origin_W - self._origin_told_W) > ORIGIN_MOVED_m:
+        if self._describer.coupler.origin_W is not self._origin_told_W:
             self._next_scene = 0.0  # arming moved it: who steers by it must not wait
         if self._look_ahead:
             self._look_ahead.measure(rows)

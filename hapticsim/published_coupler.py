@@ -10,6 +10,7 @@ from hapticsim.assembly import Assembly
 from hapticsim.kernels.row import PLACE
 from hapticsim.model.rotation import quaternion_of, rotation_of
 
+_ORIGIN_MOVED_m = 1e-6  # more than rounding, in any scene that a hand can reach
 _SEEN_S = 0.1  # a device heard less long ago counts as connected
 
 
@@ -18,7 +19,8 @@ class CouplerDescriber:
 
     origin_W : (3,) [m] world point of the device's centre at the start.
 
-    Public attributes: ``origin_W``, that of the newest row described: arming may move it.
+    Public attributes: ``origin_W``, that of the rows described: the same array until arming moves it by more
+    than rounding, so that what is told of a scene changes only with the scene.
     """
 
     def __init__(self, assembly: Assembly, origin_W: np.ndarray) -> None:
@@ -62,7 +64,9 @@ class CouplerDescriber:
             connected = bool(row[PLACE["device_present"]] and row[PLACE["device_age_s"]] < _SEEN_S)
         if self._handle is not None:
             reach = self._scene.mapping.motion_scale * self._R_WD @ _take(row, "device_x_m", 3)
-            self.origin_W = _take(row, "anchor_x_m", 3) - reach
+            origin_W = _take(row, "anchor_x_m", 3) - reach
+            if np.linalg.norm(origin_W - self.origin_W) > _ORIGIN_MOVED_m:
+                self.origin_W = origin_W
         device = _unit(_take(row, "device_qw", 4))
         return {
             "device": {

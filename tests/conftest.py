@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import tempfile
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,8 @@ REAL_TIME = (
     "test_wire_publish",
 )
 
+WORKING = {f"hapticsim-{name}" for name in ("loop", "ahead", "wire", "outlet")}  # daemons, for a user's sake
+THREAD_ENDS_S = 5.0  # after its test
 
 # How fast examples are drawn says something of the machine, and nothing of the code.
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -53,6 +56,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.name.startswith(REAL_TIME):
             item.add_marker(pytest.mark.clock)
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left() -> Iterator[None]:
+    """Fail a test that leaves a thread at work: it disturbs others, or keeps pytest from ending."""
+    before = set(threading.enumerate())
+    yield
+    for thread in set(threading.enumerate()) - before:
+        if thread.name in WORKING or not thread.daemon:
+            thread.join(THREAD_ENDS_S)
+            assert not thread.is_alive(), f"the test left {thread.name!r} at work"
 
 
 @pytest.fixture

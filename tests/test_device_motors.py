@@ -74,7 +74,7 @@ def test_a_halt_that_fails_is_tried_again(driver, motors, watchdog):
 def test_a_write_under_way_when_it_looks_costs_the_watchdog_no_more_than_that(driver, motors, watchdog):
     driver.write_s = 3.0 * TIMEOUT_S
     watchdog.alive()
-    writing = threading.Thread(target=motors.apply, args=(PUSH, ZERO, 0))
+    writing = threading.Thread(target=motors.apply, args=(PUSH, ZERO, 0), daemon=True)
     writing.start()
     writing.join()
     returned_s = time.monotonic()

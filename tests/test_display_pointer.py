@@ -155,6 +155,20 @@ def test_moving_puts_the_target_under_the_pointer_and_the_wheel_keeps_it_there()
     assert pointer.target_D[1] == 0.0
 
 
+def test_where_arming_moves_the_device_the_target_stays_under_the_pointer():
+    controls = Controls(view())
+    pointer = controls.pointer = PointerTarget(ORIGIN, np.eye(3), 3.0, RADIUS)
+    moved = (ORIGIN + np.array([0.02, 0.01, -0.03]), TURNED, 2.0, 0.9 * RADIUS)
+    controls.map_again(*moved)
+    assert np.all(pointer.target_D == 0.0)  # nothing was pointed at so far
+    controls.map_again(ORIGIN, np.eye(3), 3.0, RADIUS)
+    controls.take(pygame.event.Event(pygame.MOUSEMOTION, pos=(440, 330), rel=(1, 1), buttons=(0, 0, 0)), 1.0)
+    before = pointer.target_D.copy()
+    controls.map_again(*moved)
+    assert on_screen(pointer, controls.camera) == pytest.approx([440.0, 330.0])
+    assert np.linalg.norm(pointer.target_D - before) > 0.005 and pointer.reach == moved[3]
+
+
 def test_shift_moves_the_target_in_depth_even_when_released_in_the_same_batch():
     controls = Controls(view())
     pointer = controls.pointer = PointerTarget(ORIGIN, np.eye(3), 3.0, RADIUS)

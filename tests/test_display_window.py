@@ -100,6 +100,30 @@ def test_the_picture_shows_table_contact_coupler_and_panel(window: Window, serve
     assert count(panel, SKY) > 500  # force bar, history, percentiles
 
 
+def test_a_device_that_moved_in_the_world_resets_neither_the_view_nor_what_is_pointed_at(
+    window: Window, server: Publisher
+):
+    topics = usual()
+    show(window, server, topics)
+    window.controls.take(
+        pygame.event.Event(pygame.MOUSEMOTION, pos=(440, 300), rel=(1, 1), buttons=(0, 0, 0)), 1.0
+    )
+    window.camera.orbit(0.3, 0.1)
+    pointer = window.controls.pointer
+    azimuth, before = window.camera.azimuth, pointer.target_D.copy()
+    assert np.linalg.norm(before) > 0.01
+    for moved_m in (1e-15, 0.01):
+        topics["scene"]["mapping"]["origin"][0] += moved_m
+        show(window, server, topics)
+        assert window.camera.azimuth == azimuth and window.controls.pointer is pointer
+        assert pointer.origin_W[0] == topics["scene"]["mapping"]["origin"][0]
+        (at,), _ = window.camera.project(pointer.to_world(pointer.target_D)[None])
+        assert at == pytest.approx([440.0, 300.0])
+    topics["scene"]["name"] = "another"
+    show(window, server, topics)
+    assert window.controls.pointer is not pointer and window.camera.azimuth == 0.0
+
+
 def test_the_contact_arrow_stands_on_the_contact_point(window: Window, server: Publisher):
     view = show(window, server, usual())[:810]
     state = window.feed.state

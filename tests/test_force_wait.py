@@ -59,7 +59,7 @@ def serve(phase_ns: int, rate_Hz: float = 1000.0) -> tuple[np.ndarray, np.ndarra
     peer = Peer(loop, phase_ns)
     session = DeviceSession(scene, loop, peer, print)
     loop.start()
-    thread = threading.Thread(target=session.run, args=(stop, True))
+    thread = threading.Thread(target=session.run, args=(stop, True), daemon=True)
     try:
         thread.start()
         while len(peer.knew) < TURNS:

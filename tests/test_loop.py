@@ -348,7 +348,7 @@ def test_a_slot_is_never_read_half_old_half_new():
     count, data, stop = np.zeros(1, np.int64), np.zeros(32), np.zeros(1, np.int64)
     read_often(count, data, np.zeros(32), 1)
     write_often(count, data, np.zeros(32), np.ones(1, np.int64))
-    writer = threading.Thread(target=write_often, args=(count, data, np.zeros(32), stop))
+    writer = threading.Thread(target=write_often, args=(count, data, np.zeros(32), stop), daemon=True)
     writer.start()
     changes = wrong = 0
     until = time.monotonic() + 20.0  # on one processor the two take turns, and little changes in a turn

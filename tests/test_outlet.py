@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from hapticsim.codes import Event, Safety
 from hapticsim.config.load import loads
-from hapticsim.outlet import Outlet
+from hapticsim.outlet import LEAST_REST_S, Outlet
 from hapticsim.published import Describer
 from hapticsim.simulation import Simulation
 from tests.four_bar import FOUR_BAR
@@ -123,3 +124,34 @@ def test_the_force_is_told_once_whatever_interrupts_it_also_before_it_is_there_f
     for safety in [Safety.DISARMED, *on]:
         outlet._tell_safety(safety)
     assert said == 2 * ["force is on."]
+
+
+class Paced(Counted):
+    """Also keeps how long it was asked to wait."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__(looks)
+        self.waits_s: list[float] = []
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits_s.append(timeout or 0.0)
+        time.sleep(max(timeout or 0.0, 0.0))
+        return False
+
+
+def test_rounds_keep_to_the_rate_whatever_each_takes_and_one_that_took_long_is_not_made_up_for(sim):
+    took_s = [0.002] * 5 + [0.03] + [0.002] * 5
+    none = np.zeros((0, len(sim.columns)))
+
+    class Slow(FakeLoop):
+        def drain(self) -> np.ndarray:
+            time.sleep(took_s.pop(0))
+            return super().drain()
+
+    loop: Any = Slow(sim._state, [(none, [])] * 11)
+    publisher: Any = FakePublisher()
+    describer, stop = Describer(sim.assembly), Paced(10)
+    Outlet(sim.scene, loop, describer, publisher, None, None, None, None, dict, print).run(stop)
+    assert all(0.0 <= wait_s <= 0.003 + 1e-6 for wait_s in stop.waits_s)  # 5 ms less what a round took
+    assert stop.waits_s[5] == LEAST_REST_S  # 30 ms: at once, and from there on the rate again
+    assert max(stop.waits_s[6:]) > LEAST_REST_S

@@ -9,6 +9,7 @@ import pytest
 
 from hapticsim.animation import Animation
 from hapticsim.display.messages import SceneMessage, StateMessage
+from hapticsim.kernels.row import PLACE
 from hapticsim.model.rotation import rotation_of
 from hapticsim.published import Describer
 from hapticsim.recording.writer import RecordingWriter
@@ -146,3 +147,21 @@ def test_a_recording_with_other_columns_is_shown_by_their_names(tmp_path: Path):
     assert now == Describer(sim.assembly, "recording").state(rows[2500], None, True)
     assert before["q"] == now["q"] and before["device"] == now["device"]
     assert np.linalg.norm(now["device"]["torque_Nm"]) > 1e-3
+
+
+def test_a_scene_told_again_is_the_same_until_arming_moves_the_device_by_more_than_rounding():
+    sim, goal = coupled()
+    hold(sim, goal)
+    describer, row = Describer(sim.assembly), np.zeros(len(sim.columns))
+    sim.read_row(row)
+    describer.state(row)
+    first = describer.scene(12.0, 0.1)
+    for _ in range(200):
+        sim.step()
+        sim.read_row(row)
+        describer.state(row)
+        assert describer.scene(12.0, 0.1) == first
+    for moved_m, same in ((2e-16, True), (-2e-16, True), (1e-4, False)):
+        row[PLACE["anchor_x_m"]] += moved_m
+        describer.state(row)
+        assert (describer.scene(12.0, 0.1) == first) is same

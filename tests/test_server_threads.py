@@ -92,7 +92,7 @@ def test_statistics_may_be_asked_for_while_another_thread_counts(server):
                 for key in range(n - 499, n + 1):
                     del port.dropped[-key]
 
-    counting = threading.Thread(target=count)
+    counting = threading.Thread(target=count, daemon=True)
     counting.start()
     try:
         until = time.monotonic() + 1.0

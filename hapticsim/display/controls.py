@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pygame
 
 from hapticsim.display.camera import OrbitCamera
@@ -49,6 +50,7 @@ class Controls:
         self._shift = False  # followed event by event: asking pygame tells the end of a batch of events
         self._esc_at_s = -math.inf
         self._at_px = (0.5 * camera.width_px, 0.5 * camera.height_px)
+        self._pointed = False  # the pointer was moved over the view
 
     def esc_again(self, now_s: float) -> bool:
         """Whether Esc was pressed a moment ago, so that a second press closes the window."""
@@ -79,6 +81,18 @@ class Controls:
                 self.buttons.click(ENGAGE, now_s)
             elif event.button == pygame.BUTTON_RIGHT:
                 self.buttons.click(DISENGAGE, now_s)
+
+    def map_again(self, origin_W: np.ndarray, R_WD: np.ndarray, motion_scale: float, reach: float) -> None:
+        """The device lies elsewhere in the world now (`PointerTarget`): the target stays under the pointer.
+
+        A pointer that never moved asks for nothing: its target stays in the middle of the device.
+        """
+        if self.pointer is None:
+            return
+        self.pointer.origin_W, self.pointer.R_WD = origin_W, R_WD
+        self.pointer.motion_scale, self.pointer.reach = motion_scale, reach
+        if self._pointed:
+            self.pointer.follow(*self._at_px, self.camera)
 
     def turn_hand(self, now_s: float) -> None:
         """Turn the hand while a key for it is held; called again and again."""
@@ -141,7 +155,7 @@ class Controls:
                 self.pointer.push(-event.rel[1] * depth / self.camera.focal_px, self.camera)
                 self._keep_offset()
         elif self._in_view(event.pos):
-            self._at_px = event.pos
+            self._at_px, self._pointed = event.pos, True
             if self.pointer is not None:
                 self.pointer.follow(*self._at_px, self.camera)
 

@@ -16,6 +16,7 @@ TOPICS = ("scene", "state", "events", "stats", "predicted")
 _MOST_PER_POLL = 500  # a burst must not hold up a frame
 _EVENTS_KEPT = 6
 _PREDICTION_OLD_S = 1.0
+_OF_THE_DEVICE = ("mapping", "limits")  # keys of a scene that change when a device joins or is armed
 
 
 class Feed:
@@ -31,11 +32,11 @@ class Feed:
         self.stats: StatsMessage | None = None
         self.events: deque[str] = deque(maxlen=_EVENTS_KEPT)
         self.trouble = ""  # the last payload that could not be read, in words
-        self.scene_changed = False  # since it was last set back by the reader
+        self.scene_changed = self.mapping_changed = False  # since the reader last set them back
         self._state: StateMessage | None = None
         self._predicted: PredictedMessage | None = None
         self._state_at_s = self._predicted_at_s = 0.0
-        self._raw_scene: Any = None
+        self._raw_scene: dict[str, Any] | None = None
 
     def __enter__(self) -> Feed:
         return self
@@ -86,8 +87,11 @@ class Feed:
             self._predicted, self._predicted_at_s = PredictedMessage.read(payload), now_s
         elif topic == "scene":
             if payload != self._raw_scene:  # it is repeated every second for those who come late
-                self.scene, self._raw_scene = SceneMessage.read(payload), payload
-                self.scene_changed = True
+                self.scene, before, self._raw_scene = SceneMessage.read(payload), self._raw_scene, payload
+                if before is None or _without_device(payload) != _without_device(before):
+                    self.scene_changed = True
+                else:
+                    self.mapping_changed = True
         elif topic == "state":
             self._state, self._state_at_s = StateMessage.read(payload), now_s
         elif topic == "stats":
@@ -96,3 +100,8 @@ class Feed:
     def _take_event(self, payload: dict[str, Any]) -> None:
         if payload.get("text"):
             self.events.append(str(payload["text"]))
+
+
+def _without_device(scene: dict[str, Any]) -> dict[str, Any]:
+    """What a scene says of itself: all but how the device is mapped and what it may do."""
+    return {key: value for key, value in scene.items() if key not in _OF_THE_DEVICE}

@@ -153,18 +153,21 @@ class Window:
         draw_hint(self.type, view, hint)
 
     def take_scene(self) -> None:
-        """A scene that is new, or that changed because the server was started again with another one."""
-        scene = self.feed.scene
-        if not self.feed.scene_changed or scene is None:
+        """Show a scene that is new, or that changed; keep the view and the pointer if it is the same one."""
+        feed, scene = self.feed, self.feed.scene
+        if scene is None or not (feed.scene_changed or feed.mapping_changed):
             return
-        self.feed.scene_changed = False
+        is_another = feed.scene_changed  # the first, or the server was started again with another one
+        feed.scene_changed = feed.mapping_changed = False
         self.drawing = SceneDrawing(scene)
-        self._aimed = False
-        pygame.display.set_caption(f"hapticsim: {scene.name}")
-        if self.publisher is not None:
-            self.controls.pointer = PointerTarget(
-                scene.origin_W, scene.R_WD, scene.motion_scale, _REACH * scene.workspace_radius
-            )
+        mapping = (scene.origin_W, scene.R_WD, scene.motion_scale, _REACH * scene.workspace_radius)
+        if is_another:
+            self._aimed = False
+            pygame.display.set_caption(f"hapticsim: {scene.name}")
+            if self.publisher is not None:
+                self.controls.pointer = PointerTarget(*mapping)
+        else:
+            self.controls.map_again(*mapping)
 
     def take_switches(self) -> None:
         """Pass on the number keys that were pressed, and say what the server answers."""
