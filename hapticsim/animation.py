@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,11 +18,15 @@ from hapticsim.published import Describer
 from hapticsim.recorded_scene import scene_of
 from hapticsim.recording.reader import read_recording
 
+if TYPE_CHECKING:
+    from hapticsim.display.messages import StateMessage
+
 SIZE = (720, 480)  # [px] of a film
 ELEVATION = 0.30  # [rad]
 WINDOW_Hz = 60.0
 SCENE_EVERY_s = 0.1  # to the window, which knows nothing when it opens
 PAUSE_s = 0.7  # between the end and the next beginning in the window
+MOST = 1e15  # that a row holds, in its units: what a scene may hold, too
 SAMPLES_TO_FIT = 60  # poses that the camera looks at to see all of the motion
 
 
@@ -54,6 +58,8 @@ class Animation:
         if len(self.recording.data) == 0:
             raise ConfigError(file, "", "holds nothing that could be shown: it ended before its first row.")
         self.time = self.recording.column("time_s")
+        if not (np.all(np.isfinite(self.time)) and np.all(np.diff(self.time) >= 0.0)):
+            raise ConfigError(file, "time_s", "does not rise from row to row: record it again.")
 
     @property
     def scene(self) -> dict[str, Any]:
@@ -62,14 +68,35 @@ class Animation:
 
     def state(self, time_s: float) -> dict[str, Any]:
         """Payload of topic ``state`` for the last row at or before a time."""
-        k = max(0, int(np.searchsorted(self.time, time_s, side="right")) - 1)
+        k = self._row_at(time_s)
         row = np.zeros(self._width)
         row[self._to] = self.recording.data[k, self._from]
-        if "tick" in self.recording.columns:
-            return self._describer.state(row, None, True)
-        state = self._describer.state(row, None, False)
-        state["coupler"] = {}  # no hand, nothing to draw between it and the body
+        if not np.all(np.abs(row) < MOST):
+            raise self._foreign(k, f"a number is not below {MOST:g}")
+        with_hand = "tick" in self.recording.columns
+        try:
+            state = self._describer.state(row, None, with_hand)
+        except (ValueError, OverflowError) as error:  # a code or a number of ticks that is none
+            raise self._foreign(k, error) from None
+        if not with_hand:
+            state["coupler"] = {}  # nothing to draw between it and the body
         return state
+
+    def picture(self, time_s: float) -> StateMessage:
+        """The same as the window reads it."""
+        from hapticsim.display.messages import StateMessage, Unreadable
+
+        try:
+            return StateMessage.read(self.state(time_s))
+        except Unreadable as error:
+            raise self._foreign(self._row_at(time_s), error) from None
+
+    def _row_at(self, time_s: float) -> int:
+        return max(0, int(np.searchsorted(self.time, time_s, side="right")) - 1)
+
+    def _foreign(self, k: int, error: Exception | str) -> ConfigError:
+        why = f"row {k} holds what no run records ({error}): record it again."
+        return ConfigError(self.recording.path, "", why)
 
 
 def show(
@@ -141,7 +168,7 @@ def _pictures(animation: Animation, count: int, step_s: float) -> Iterator[np.nd
 
     from hapticsim.display.camera import OrbitCamera
     from hapticsim.display.draw import Picture, SceneDrawing
-    from hapticsim.display.messages import SceneMessage, StateMessage
+    from hapticsim.display.messages import SceneMessage
     from hapticsim.display.palette import Type
 
     pygame.display.init()
@@ -151,12 +178,12 @@ def _pictures(animation: Animation, count: int, step_s: float) -> Iterator[np.nd
         type_, drawing = Type(), SceneDrawing(SceneMessage.read(animation.scene))
         camera = OrbitCamera(*SIZE, elevation=ELEVATION)
         some = np.linspace(animation.time[0], animation.time[-1], SAMPLES_TO_FIT)
-        poses = [StateMessage.read(animation.state(t)).poses for t in some]
+        poses = [animation.picture(t).poses for t in some]
         camera.azimuth = 0.0
         camera.fit(np.concatenate([drawing.points_of_interest(p) for p in poses]))
         for k in track(range(count), "drawing", transient=True):
             time_s = float(animation.time[0]) + k * step_s
-            state = StateMessage.read(animation.state(time_s))
+            state = animation.picture(time_s)
             for label in drawing.draw(surface, camera, Picture(state, None)):
                 type_.write(surface, label.text, label.at, label.color)
             type_.write(surface, f"{time_s:.2f} s", (12, 10))

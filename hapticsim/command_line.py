@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+import hapticsim
 from hapticsim.commands import files, live, upkeep
 from hapticsim.errors import HapticsimError
 from hapticsim.interruption import (
@@ -26,7 +27,6 @@ REFUSED = 2
 MISUSE: type[Any] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 
 app = typer.Typer(
-    help="Feel a simulated mechanism: a real-time haptic simulation server.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -34,6 +34,21 @@ app = typer.Typer(
 
 for group in (live, files, upkeep):
     app.add_typer(group.commands)
+
+
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        print(f"hapticsim {hapticsim.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="tell it and end")
+    ] = False,
+) -> None:
+    """Feel a simulated mechanism: a real-time haptic simulation server."""
 
 
 def _misuse(error: Any) -> str:

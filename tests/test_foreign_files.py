@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hapticsim.animation import Animation
-from hapticsim.config.load import loads
+from devices.scripted import Scripted
+from hapticsim.animation import Animation, film
+from hapticsim.config.load import load, loads
+from hapticsim.drivers import options_for
 from hapticsim.equations import cache
 from hapticsim.equations.mechanism_source import MechanismFile, load_mechanism
 from hapticsim.errors import ConfigError, HapticsimError
@@ -21,6 +23,8 @@ from hapticsim.recorded_scene import about_mechanism, scene_of
 from hapticsim.recording import reader
 from hapticsim.recording.reader import read_recording
 from hapticsim.recording.writer import RecordingWriter
+from hapticsim.virtual import simulate
+from tests.processes import CONFIGS
 
 CONFIG = "name: sent\nrobot: {mechanism: {path: attached.py}}\n"
 
@@ -157,3 +161,30 @@ def test_a_folder_of_compiled_code_that_others_can_write_is_refused(tmp_path, mo
         monkeypatch.setenv(cache.ENVIRONMENT, str(theirs / "below"))
         with pytest.raises(HapticsimError, match="belongs to user 12345"):
             cache.cache_root()
+
+
+@pytest.fixture(scope="module")
+def visit(tmp_path_factory):
+    """A recording of a puck that a hand leads to a wall: its header, and its rows."""
+    path = tmp_path_factory.mktemp("visit") / "visit.mcap"
+    scene = load(CONFIGS / "puck_and_wall.yaml")
+    simulate(scene, Scripted(options_for("scripted", scene.device)), 0.3, path)
+    return read_recording(path)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_row_that_no_run_records_is_shown_or_refused_in_a_sentence(tmp_path, visit, seed):
+    rng = np.random.default_rng(seed)
+    rows = visit.data[:: len(visit.data) // 10].copy()
+    for _ in range(int(rng.integers(1, 5))):
+        odd = rng.choice([np.nan, np.inf, -np.inf, 1e300, -1.0, 7.5, 1e19, 5e-324])
+        rows[rng.integers(len(rows)), rng.integers(rows.shape[1])] = odd
+    path = tmp_path / "sent.mcap"
+    with RecordingWriter(path, list(visit.columns), visit.config_text, visit.metadata) as out:
+        out.append(rows)
+    try:
+        shown = film(path, tmp_path / "film.gif", 1.0, 10.0, str)
+    except ConfigError as refusal:
+        assert str(refusal).startswith(str(path)) and "\n" not in str(refusal)
+    else:
+        assert shown >= 1

@@ -206,3 +206,18 @@ def test_the_study_of_random_networks_finds_both_sites_equal() -> None:
     done = subprocess.run(program, capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "jitter 100 ms" in done.stdout and "loss 50 %" in done.stdout
+
+
+@pytest.mark.parametrize("call", ["clear_schedule", "take_whole"])
+def test_no_operator_is_let_in_while_the_loop_of_the_remote_site_does_not_answer(
+    scene: Scene, visit: np.ndarray, call: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = VirtualLink(scene, visit, LinkSettings())
+    with monkeypatch.context() as stuck:
+        stuck.setattr(run.remote_loop, call, lambda *packed: False)
+        run.run(1.0)
+    assert run.remote.playout.session == 0 and not run.remote_loop.executed
+    assert run.said == ["the loop does not answer: no operator is let in until it does."]
+    run.run(2.0)
+    assert_exact(run)
+    assert run.said[1:] == ["an operator is there: no force until it engages."]

@@ -198,8 +198,8 @@ def _contact(payload: Payload) -> Contact:
         b=str(payload["b"]),
         point_W=numbers(payload["point"], "contacts.point", 3),
         normal_W=numbers(payload["normal"], "contacts.normal", 3),
-        force_N=float(payload["force_N"]),
-        gap_m=float(payload["gap_m"]),
+        force_N=float(numbers(payload["force_N"], "contacts.force_N", 1)[0]),
+        gap_m=float(numbers(payload["gap_m"], "contacts.gap_m", 1)[0]),
     )
 
 

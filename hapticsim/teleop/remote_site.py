@@ -67,6 +67,7 @@ class RemoteSite:
         self._tick_place = place_of(assembly.new_state(), "tick")
         self._site, self._number = secrets.randbelow((1 << 63) - 1) + 1, 0
         self._telemetry_at_s = -np.inf
+        self._is_silent = False  # the loop did not answer when it was last asked
         self.strangers = self.malformed = 0
 
     def receive(self, payload: dict[str, Any], now_s: float) -> None:
@@ -99,25 +100,31 @@ class RemoteSite:
 
     def _take(self, message: Commands, now_s: float) -> None:
         if self.playout.wants_in(message.session, message.opens, now_s):
-            self._open(message, now_s)
+            silent = not self._open(message, now_s)
+            if silent and not self._is_silent:
+                self._say("the loop does not answer: no operator is let in until it does.")
+            self._is_silent = silent
         if self.playout.is_known(message.session):
             self.playout.take(message.rows, now_s)
         else:
             self.strangers += 1
 
-    def _open(self, message: Commands, now_s: float) -> None:
-        """A new operator: no force, nothing asked for, the mechanism as it stands.
+    def _open(self, message: Commands, now_s: float) -> bool:
+        """A new operator: no force, nothing asked for, the mechanism as it stands.  False: the loop is stuck.
 
         Where the operator's ticks are further already, time jumps to them.
         """
-        self._loop.clear_schedule()
+        if not self._loop.clear_schedule():
+            return False
         packed = without_hand(self._assembly, self._loop.read_state())
         first = max(int(packed[self._tick_place]), message.first)
         packed[self._tick_place] = first
-        self._loop.take_whole(packed)
+        if not self._loop.take_whole(packed):
+            return False
         again = "another operator takes over" if self.playout.session else "an operator is there"
         self.playout.open(message.session, first, now_s)
         self._say(f"{again}: no force until it engages.")
+        return True
 
     def _telemetry(self) -> Telemetry:
         packed = self._loop.read_state()
