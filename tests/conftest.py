@@ -36,9 +36,10 @@ settings.load_profile("any machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Judge tests against the clock; have programs hear Ctrl-C, which a background shell takes away."""
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Judge tests against the clock; have programs hear signals that a background shell or nohup takes away."""
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, handler)
     config.pluginmanager.register(HostJudge(), "host-judge")
 
 
