@@ -36,7 +36,7 @@ settings.load_profile("any machine")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Judge tests against the clock; have programs hear signals that a background shell or nohup takes away."""
+    """Judge tests against the clock; have programs hear signals that a shell in the background took away."""
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, handler)
