@@ -18,6 +18,7 @@ from hapticsim.kernels import choice, events, foreign, handling, imposing, rows,
 from hapticsim.kernels import observe as _observe
 from hapticsim.kernels import step as _step
 from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.beside import Beside
 from hapticsim.kernels.cache import keep, kernel_folder
 from hapticsim.kernels.lockstep import LOCKSTEP, run_lockstep
 
@@ -26,8 +27,14 @@ Progress = Callable[[str], Any]
 STEP = types.void(Plan._type, State._type, Input._type, Output._type, Workspace._type)
 step_at = foreign.callable_at(STEP)
 
-
 _compiled: dict[str, Any] = {}
+_step_beside = Beside("step_address")  # the largest kernel, and all the others: as much work each
+
+
+def is_kept(function: Callable) -> bool:
+    """Whether an earlier process compiled it, or any other function of its name."""
+    folder = kernel_folder()
+    return folder.exists() and any(folder.rglob(f"*.{function.__name__}-*.nbi"))
 
 
 def compile_cached(function: Callable, signature: Signature, progress: Progress | None = None) -> Any:
@@ -39,11 +46,11 @@ def compile_cached(function: Callable, signature: Signature, progress: Progress 
     name = f"{function.__module__}.{function.__qualname__}"
     if name in _compiled:
         return _compiled[name]
-    folder = kernel_folder()
-    known = folder.exists() and any(folder.rglob(f"*.{function.__name__}-*.nbi"))
-    say = progress if progress and not known else (lambda _line: None)
+    say = progress if progress and not is_kept(function) else (lambda _line: None)
     say(f"compiling the {function.__name__.lstrip('_')} kernel (once for all robots) ... ")
     start = time.perf_counter()
+    if function is _step.step:
+        _step_beside.wait()
     compiled = keep(function, signature, error_model="numpy")
     say(f"{time.perf_counter() - start:.1f} s\n")
     _compiled[name] = compiled
@@ -67,6 +74,8 @@ def unit_addresses(progress: Progress | None = None) -> dict[str, int]:
         "engage": (imposing.engage_constraints, units.CHANGE),
         "handle": (handling.handle_event, units.CHANGE),
     }
+    if not is_kept(_step.step):
+        _step_beside.begin()
     return {
         name: address_of(compile_cached(function, signature, progress), signature)
         for name, (function, signature) in parts.items()
