@@ -14,6 +14,7 @@ import numpy as np
 from hapticsim.assembly import assemble
 from hapticsim.child import Child
 from hapticsim.errors import ConfigError, DeviceError
+from hapticsim.kernels.row import PLACE
 from hapticsim.published import Describer
 from hapticsim.recorded_scene import scene_of
 from hapticsim.recording.reader import read_recording
@@ -27,6 +28,7 @@ WINDOW_Hz = 60.0
 SCENE_EVERY_s = 0.1  # to the window, which knows nothing when it opens
 PAUSE_s = 0.7  # between the end and the next beginning in the window
 MOST = 1e15  # that a row holds, in its units: what a scene may hold, too
+NEVER_s = 1e9  # age of a device that was not there
 SAMPLES_TO_FIT = 60  # poses that the camera looks at to see all of the motion
 
 
@@ -71,6 +73,8 @@ class Animation:
         k = self._row_at(time_s)
         row = np.zeros(self._width)
         row[self._to] = self.recording.data[k, self._from]
+        if row[PLACE["device_age_s"]] == np.inf:  # never heard
+            row[PLACE["device_age_s"]] = NEVER_s
         if not np.all(np.abs(row) < MOST):
             raise self._foreign(k, f"a number is not below {MOST:g}")
         with_hand = "tick" in self.recording.columns
