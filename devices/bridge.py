@@ -208,7 +208,8 @@ class Bridge:
             elapsed_s,
             command.torque_Nm if command else ZERO,
             answered_s=self.link.answered_s(),
-            usable=verdict is Verdict.GOOD and self._halts == halts,
+            usable=verdict is Verdict.GOOD,
+            halted=self._halts != halts,
             stop=bool(stopped_by) or verdict is Verdict.JUMP,
         )
         self._motors.apply(force, self._guard.torque_Nm, self._halts)

@@ -7,8 +7,8 @@ Pure decisions, no clock and no socket: what came, how old it is, and out comes 
 2. Zero for anything that is not finite, while the measurement is not usable, and after this side itself stood
    still for a time-out.
 3. Zero in a mode that is not ARMING or ARMED.
-4. Zero, in a new session or after a silence that was not ridden through, until the server was seen disarmed:
-   force comes back by arming, never by itself.
+4. Zero, in a new session or after a silence (of the server, or of this side) that was not ridden through,
+   until the server was seen disarmed: force comes back by arming, never by itself.
 5. Zero from a stop by the hand or the device on, until it is over, the server was seen disarmed, and then
    the hand engaged.
 6. Otherwise clamped to the smallest of the device's limit, the server's, and what warm motors may give
@@ -144,6 +144,7 @@ class ForceGuard:
         *,
         answered_s: float = 0.0,
         usable: bool = True,
+        halted: bool = False,
         stop: bool = False,
     ) -> Vector:
         """Return the force [N] for the motors; ``torque_Nm`` of the guard is the torque that goes with it.
@@ -155,13 +156,17 @@ class ForceGuard:
         torque_Nm   newest command, with the force
         answered_s  since the measurement that the command knows of
         usable      whether the measurement of this tick makes sense
+        halted      whether the motors were zeroed since the last call, because this side stood still
         stop        the hand or the device wants no force
         """
         x, y, z = self._last
         self.heat.add(math.sqrt(x * x + y * y + z * z), elapsed_s)
+        stood_still = halted or elapsed_s > self._timeout_s  # this side, while the last force stayed on
         if stop:
             self.stopped = True
             self._hold()
+        elif stood_still:
+            self._stand_still()
         too_old = age_s > self._oldest_s or answered_s > ANSWER_TIMEOUTS * self._timeout_s
         if force_N is None or too_old:
             self._miss(age_s, elapsed_s)
@@ -177,8 +182,8 @@ class ForceGuard:
                 self.held, self.riding, self._flows, self._gap_s = stop, False, False, 0.0
             elif mode == Safety.INTERRUPTED:
                 self.riding = False
+                self._stand_still()
             return self._zero(elapsed_s)
-        stood_still = elapsed_s > self._timeout_s  # this side, while the last force stayed on the motors
         if self.held or self.stopped or self.riding or stood_still or not usable:
             return self._zero(elapsed_s)
         return self._let_through(force_N, size, torque_Nm, elapsed_s)
@@ -224,6 +229,11 @@ class ForceGuard:
         self._last = self.torque_Nm = ZERO
         self.saturated = False
         return ZERO
+
+    def _stand_still(self) -> None:
+        """Either side stood still: that ends a force that flows, where nothing is ridden through."""
+        if self._flows and self._resume_s == 0.0:
+            self._hold()
 
     def _hold(self) -> None:
         self.held, self._flows, self._gap_s = True, False, 0.0

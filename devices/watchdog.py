@@ -50,18 +50,20 @@ class Watchdog:
         if self._thread.is_alive():
             self._thread.join(timeout=1.0)
 
+    def look(self) -> float:
+        """Zero the motors if the loop was silent for the time-out; returns when to look again [s]."""
+        if not self._motors.on:
+            return self.timeout_s
+        left_s = self._alive_s + self.timeout_s - time.monotonic()
+        if left_s > 0.0:
+            return left_s
+        reading = self._motors.reading
+        if self._motors.halt():
+            self.fired += 1
+            self.hangs += reading
+        return AGAIN_S if self._motors.on else self.timeout_s
+
     def _watch(self) -> None:
         wait_s = 0.0
         while not self._over.wait(wait_s):
-            if not self._motors.on:
-                wait_s = self.timeout_s
-                continue
-            left_s = self._alive_s + self.timeout_s - time.monotonic()
-            if left_s > 0.0:
-                wait_s = left_s
-                continue
-            reading = self._motors.reading
-            if self._motors.halt():
-                self.fired += 1
-                self.hangs += reading
-            wait_s = AGAIN_S if self._motors.on else self.timeout_s
+            wait_s = self.look()

@@ -184,6 +184,28 @@ def test_an_unusable_measurement_takes_the_force_and_the_memory_of_it():
     assert guard.interruptions == 1
 
 
+@pytest.mark.parametrize("standstill", [{"elapsed_s": 0.012}, {"elapsed_s": PERIOD, "halted": True}])
+def test_a_standstill_of_this_side_is_ridden_through_only_where_that_is_agreed(standstill):
+    push = ((1.0, 0.0, 0.0), Safety.ARMED, FRESH)
+    guard = armed(resume_within_s=0.1)
+    assert guard.apply(*push, **standstill) == ZERO and not guard.held
+    assert guard.apply(*push, PERIOD) != ZERO
+    guard = armed(resume_within_s=0.0)
+    assert guard.apply(*push, **standstill) == ZERO and guard.held
+    assert guard.apply(*push, PERIOD) == ZERO
+    guard.apply(ZERO, Safety.DISARMED, FRESH, PERIOD)
+    assert guard.apply(*push, PERIOD) != ZERO
+
+
+@pytest.mark.parametrize(("resume_within_s", "comes_back"), [(0.1, True), (0.0, False)])
+def test_a_server_that_was_interrupted_gets_force_through_only_where_that_is_agreed(
+    resume_within_s, comes_back
+):
+    guard = armed(resume_within_s=resume_within_s)
+    assert guard.apply(ZERO, Safety.INTERRUPTED, FRESH, PERIOD) == ZERO
+    assert (guard.apply((1.0, 0.0, 0.0), Safety.ARMING, FRESH, PERIOD) != ZERO) is comes_back
+
+
 def test_a_device_that_only_turns_the_hand_gets_its_torque():
     guard = ForceGuard(0.0, 0.2)
     guard.begin(8.0, 2000.0, 0.01, PERIOD)

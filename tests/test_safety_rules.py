@@ -10,19 +10,11 @@ import dataclasses
 import math
 import random
 
-import numpy as np
 import pytest
 
-import hapticsim as hs
-from hapticsim.assembly import Assembly, assemble
+from hapticsim.assembly import Assembly
 from hapticsim.codes import DeviceFlag, Fault, Safety
-from hapticsim.kernels import hand, safety
-from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, compiled
-from tests.places import WAM
-
-update_safety = compiled(safety.update_safety, PLAN, STATE, INPUT, FLOAT, FLOAT, FLOAT)
-command_hand = compiled(hand.command_hand, PLAN, STATE, INPUT, FLOAT, FLOAT, FLOAT)
-bound_power = compiled(hand.bound_power, PLAN, STATE, INPUT)
+from tests.safety_kernels import bound_power, command_hand, unmapped_assembly, update_safety
 
 RUNS, TICKS, TICK_S = 1200, 100, 1e-3
 SETTLE_S, RESUME_RAMP_S, SLACK_S = 0.005, 0.2, 0.004  # docs/equations.md, section 8
@@ -263,9 +255,7 @@ class Story:
 
 @pytest.fixture(scope="module")
 def assembly() -> Assembly:
-    scene = hs.load(WAM)
-    origin = dataclasses.replace(scene.mapping, origin_W=np.zeros(3), rotation_WD=np.eye(3))
-    return assemble(dataclasses.replace(scene, mapping=origin))
+    return unmapped_assembly()
 
 
 def terms_for(rng: random.Random, assembly: Assembly) -> Terms:
