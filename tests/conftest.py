@@ -23,6 +23,7 @@ REAL_TIME = (
     "test_loop",
     "test_run_",
     "test_wire_device",
+    "test_wire_keys",
     "test_wire_ports",
     "test_wire_publish",
 )

@@ -5,60 +5,17 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import hapticsim as hs
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
-from hapticsim.model.scene import Scene
+from tests.good_files import GOOD, JOINT, LINK, URDF
 
 ROOT = Path(__file__).parents[1]
 
-GOOD = """
-name: cart and pole
-robot:
-  bodies:
-    - name: cart
-      inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.1, yy: 0.1, zz: 0.1}}
-    - name: pole
-      inertial: {mass_kg: 0.5, com_m: [0.0, 0.0, 0.3], inertia_kg_m2: {xx: 0.02, yy: 0.02, zz: 0.01}}
-    - name: puck
-      inertial: {mass_kg: 0.2, inertia_kg_m2: {xx: 0.001, yy: 0.001, zz: 0.001}}
-  joints:
-    - {name: rail, type: prismatic, parent: world, child: cart, axis: [1, 0, 0], damping_Ns_per_m: 2.0}
-    - {name: pivot, type: revolute, parent: cart, child: pole, axis: [0, 1, 0], limits: {lower_rad: -2, upper_rad: 2}}
-    - {name: slide, type: free, parent: world, child: puck}
-gravity_m_per_s2: [0, 0, -9.81]
-shapes:
-  - {name: tip, body: pole, kind: sphere, radius_m: 0.02, origin: {xyz_m: [0, 0, 0.6]}}
-  - {name: rod, body: pole, kind: capsule, radius_m: 0.01, length_m: 0.5}
-  - {name: disc, body: puck, kind: box, half_extents_m: [0.04, 0.04, 0.01]}
-  - {name: floor, kind: plane}
-contacts:
-  - {between: [tip, floor]}
-  - {between: [disc, floor]}
-torques:
-  - {joint: pivot, law: pd, stiffness_Nm_per_rad: 5.0}
-handle: {body: pole, point_m: [0, 0, 0.6]}
-initial:
-  q_rad: {pivot: 0.3}
-  free: {slide: {xyz_m: [0.5, 0, 0.01]}}
-rate_Hz: 1000
-mapping: {motion_scale: 1.0}
-coupler: {stiffness_N_per_m: 500}
-safety: {ramp_s: 0.5}
-device: {driver: scripted, emulate: omega_3, options: {hand_mass_kg: 0.5}}
-link: {delay_up_s: 0.5}
-publish: {rate_Hz: 100}
-duration_s: 3
-"""
 
 # What is changed in GOOD, into what, and the sentence that comes back after "scene.yaml: ".
 REFUSALS = [
@@ -277,10 +234,6 @@ def test_a_fault_is_reported_in_the_file_it_stands_in(tmp_path):
     assert caught.value.file == str(tmp_path / "top.yaml")
 
 
-LINK = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial></link>'
-JOINT = '<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/></joint>'
-URDF = f'<robot name="r">{LINK.format("a")}{LINK.format("b")}{JOINT}</robot>'
-
 URDF_REFUSALS = [
     (URDF, "<robo", ": line 1, column 1 is not XML (unclosed token): correct it there."),
     (URDF, '<sdf version="1.6"/>', ": has the root element <sdf>: a URDF starts with <robot name=...>."),
@@ -325,90 +278,3 @@ def test_a_urdf_named_in_a_config_is_looked_for_beside_it(tmp_path):
     assert refusal(text.replace("robot.urdf", "robo.urdf"), tmp_path / "scene.yaml") == (
         f"{tmp_path / 'robo.urdf'}: does not exist: check the path of the URDF."
     )
-
-
-def places(value: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every path into nested dicts and lists."""
-    found = [here] if here else []
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, below in items:
-        found.extend(places(below, (*here, key)))
-    return found
-
-
-TREE = yaml.safe_load(GOOD)
-PLACES = places(TREE)
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.text(max_size=8),
-    st.sampled_from(
-        ["world", "cart", "pole", "puck", "rail", "pivot", "slide", "tip", "floor", "all", "free", "fixed"]
-    ),
-)
-VALUES = st.recursive(
-    SCALARS,
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-)
-
-
-def mutated(place: tuple[Any, ...], action: str, value: Any) -> dict[str, Any]:
-    tree = yaml.safe_load(GOOD)
-    here = tree
-    for part in place[:-1]:
-        here = here[part]
-    if action == "replace":
-        here[place[-1]] = value
-    elif action == "remove":
-        del here[place[-1]]
-    elif isinstance(here, list):
-        here.append(value)
-    else:
-        here[str(value)[:20]] = value
-    return tree
-
-
-def check_scene_or_sentence(text: str) -> None:
-    try:
-        scene = loads(text, "scene.yaml")
-    except ConfigError as error:
-        sentence = str(error)
-        assert "\n" not in sentence
-        assert sentence.endswith(".")
-        assert "pydantic" not in sentence and "Error" not in sentence
-    else:
-        assert isinstance(scene, Scene)
-        assert all(math.isfinite(x) for x in (*scene.q0, *scene.u0, scene.rate_Hz))
-
-
-@settings(derandomize=True, max_examples=400, deadline=None)
-@given(
-    st.lists(
-        st.tuples(st.sampled_from(PLACES), st.sampled_from(["replace", "remove", "add"]), VALUES),
-        min_size=1,
-        max_size=1,
-    )
-)
-def test_a_mutated_scene_gives_a_scene_or_a_sentence(mutations):
-    ((place, action, value),) = mutations
-    check_scene_or_sentence(yaml.safe_dump(mutated(place, action, value), allow_unicode=True))
-
-
-@settings(derandomize=True, max_examples=200, deadline=None)
-@given(st.integers(0, len(GOOD) - 1), st.integers(0, 40), st.text(max_size=5))
-def test_a_scene_with_a_piece_overwritten_gives_a_scene_or_a_sentence(start, length, patch):
-    check_scene_or_sentence(GOOD[:start] + patch + GOOD[start + length :])
-
-
-@settings(derandomize=True, max_examples=200, deadline=None)
-@given(st.integers(0, len(URDF) - 1), st.integers(0, 40), st.text(max_size=5))
-def test_a_urdf_with_a_piece_overwritten_gives_a_model_or_a_sentence(tmp_path_factory, start, length, patch):
-    path = tmp_path_factory.getbasetemp() / "spoilt.urdf"
-    path.write_bytes((URDF[:start] + patch + URDF[start + length :]).encode("utf-8", "replace"))
-    try:
-        hs.load_urdf(path)
-    except ConfigError as error:
-        assert "\n" not in str(error)
-        assert str(error).endswith(".")

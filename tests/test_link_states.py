@@ -1,0 +1,164 @@
+"""States that cross a link: each field has its rule and its owner, and what breaks one is named."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hapticsim as hs
+from hapticsim.kernels.command import COMMAND, NAMES, apply_command
+from hapticsim.kernels.pack import pack_state, place_of, state_size
+from hapticsim.realtime.exchange import adopt
+from hapticsim.teleop.handover import HAND, MECHANISM, without_hand
+from hapticsim.teleop.state_check import StateCheck
+from tests.processes import CONFIGS, ROOT
+
+
+@pytest.fixture(scope="module")
+def wam():
+    return hs.Simulation(hs.load(CONFIGS / "wam_table.yaml"))
+
+
+@pytest.fixture(scope="module")
+def four_bar():
+    return hs.Simulation(hs.load(CONFIGS / "four_bar.yaml"))
+
+
+def packed_of(sim: hs.Simulation) -> np.ndarray:
+    row = np.zeros(state_size(sim.fork()))
+    pack_state(sim.fork(), row)
+    return row
+
+
+def test_every_field_of_a_state_has_its_rule_and_its_owner(wam: hs.Simulation):
+    fields = {name for name, _ in wam.fork().items()}
+    assert set(StateCheck(wam.assembly).rules) == fields
+    assert MECHANISM | HAND == fields and not MECHANISM & HAND
+
+
+def test_a_correction_takes_the_mechanism_and_what_the_device_is_fixed_to(four_bar: hs.Simulation):
+    source, target = four_bar.fork(), four_bar.fork()
+    for _, array in source.items():
+        array += 1
+    adopt(source, target)
+    taken = {name for name, array in target.items() if np.any(array == getattr(source, name))}
+    there = {name for name, array in target.items() if array.size}  # no contacts here
+    assert taken == there & ((MECHANISM - {"tick", "switched"}) | {"origin_W", "turn_offset"})
+
+
+def test_a_new_operator_finds_the_mechanism_and_no_hand_on_it(wam: hs.Simulation):
+    state = wam.fork()
+    for _, array in state.items():
+        array += 1
+    row = np.zeros(state_size(state))
+    pack_state(state, row)
+    left, start = without_hand(wam.assembly, row), packed_of(wam)
+    for name, array in state.items():
+        place = place_of(state, name)
+        kept = left[place : place + array.size]
+        expected = row if name in MECHANISM else start
+        assert np.array_equal(kept, expected[place : place + array.size]), name
+
+
+@pytest.mark.parametrize("which", ["wam", "four_bar"])
+def test_a_state_of_the_scene_passes_also_in_contact(which: str, request: pytest.FixtureRequest):
+    sim = request.getfixturevalue(which)
+    check = StateCheck(sim.assembly)
+    start = sim.fork()
+    for _ in range(200):
+        sim.step()
+        assert check.trouble(packed_of(sim)) == ""
+    sim.restore(start)
+
+
+@pytest.mark.parametrize(
+    "field, value, named",
+    [
+        ("order", 1e12, "order"),
+        ("order", -1.0, "order"),
+        ("order", 0.5, "order"),
+        ("rank", 33.0, "rank"),
+        ("rank", np.inf, "rank"),
+        ("active", 2.0, "active"),
+        ("tick", -1.0, "tick"),
+        ("safety", 9.0, "safety"),
+        ("q", np.nan, "q"),
+        ("u", 1e200, "u"),
+        ("gain", 1.5, "gain"),
+        ("turn_offset", 0.0, "turn_offset"),
+        ("turn_offset", 1e300, "turn_offset"),  # whose square is infinite
+    ],
+)
+def test_a_number_that_breaks_a_rule_is_named(wam: hs.Simulation, field: str, value: float, named: str):
+    row = packed_of(wam)
+    row[place_of(wam.fork(), field)] = value
+    with np.errstate(all="raise"):
+        assert StateCheck(wam.assembly).trouble(row) == f"its {named} is out of range"
+
+
+def test_a_state_of_another_scene_is_refused(wam: hs.Simulation, four_bar: hs.Simulation):
+    assert "numbers" in StateCheck(wam.assembly).trouble(packed_of(four_bar))
+
+
+FUZZ = """
+import sys
+import numpy as np
+import hapticsim as hs
+from hapticsim.kernels.command import COMMAND
+from hapticsim.kernels.pack import pack_state, state_size
+from hapticsim.teleop.predictor import Predictor
+from hapticsim.teleop.state_check import StateCheck
+
+sim = hs.Simulation(hs.load(sys.argv[1]))
+state = sim.fork()
+start = np.zeros(state_size(state))
+pack_state(state, start)
+check, predictor = StateCheck(sim.assembly), Predictor(sim.assembly)
+rng = np.random.default_rng(int(sys.argv[2]))
+wild = [np.nan, np.inf, -1.0, 0.5, 1e12, -1e12, 1e300, 2.0, 3.0, 7.0, 31.0, 33.0, 2.0**53]
+taken = refused = 0
+for _ in range(int(sys.argv[3])):
+    row = start.copy()
+    for i in rng.integers(0, row.size, rng.integers(1, 6)):
+        odd, other = wild[rng.integers(len(wild))], row[rng.integers(row.size)]
+        row[i] = (odd, rng.normal(), rng.integers(0, 5), other)[rng.integers(4)]
+    if rng.random() < 0.1:
+        row = np.frombuffer(rng.bytes(8 * row.size)).copy()
+    if check.trouble(row):
+        refused += 1
+        continue
+    taken += 1
+    predictor.predict(0, row, np.zeros((3, COMMAND)))
+print(taken, refused)
+"""
+
+
+@pytest.mark.parametrize("scene", ["wam_table", "puck_and_wall", "four_bar"])
+def test_a_state_that_is_believed_never_ends_the_process(scene: str):
+    """Random states: each is refused, or three ticks are taken from it, in a process that must live."""
+    program = [sys.executable, "-c", FUZZ, str(CONFIGS / f"{scene}.yaml"), "1", "3000"]
+    done = subprocess.run(
+        program, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=200
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    taken, refused = map(int, done.stdout.split())
+    assert taken > 100 and refused > 500
+
+
+def test_names_of_a_command_are_columns_of_a_row():
+    assert len(NAMES) == COMMAND == len(set(NAMES))
+
+
+def test_every_input_of_a_tick_travels_or_has_a_reason_not_to(wam: hs.Simulation):
+    """A field that a device fills and a command leaves out would be another one at the remote site."""
+    inp = wam.assembly.new_input()
+    for _, array in inp.items():
+        array[...] = -7
+    apply_command(np.arange(1.0, 1.0 + COMMAND), inp)
+    stays = {name for name, array in inp.items() if array.size and np.all(array == -7)}
+    assert stays <= {"torque", "force_W", "switch", "hint"}  # of the simulation alone, or of the remote site
+    assert all(np.all(array != -7) for name, array in inp.items() if name not in stays)
