@@ -11,7 +11,8 @@ from hapticsim.assembly import Assembly, assemble
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.arrays import Output
 from hapticsim.kernels.entry import locate_kernel
-from hapticsim.model.scene import Scene
+from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.tree import WORLD, Placement
 
 DEPTH_m = 1e-3  # what rounding and small mistakes may leave; a contact holds it there
 GAP = 1e-4  # [m] or [rad] that a constraint may be open; the first ticks close it
@@ -47,6 +48,7 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
     )
     path = assembly.scene.path
     _refuse_depth(assembly, out, path, "initial")
+    _refuse_middles(assembly, assembly.scene.q0, path, "initial")
     if out.row_gap.size and np.abs(out.row_gap).max() > GAP:
         k = int(np.argmax(np.abs(out.row_gap)))
         raise ConfigError(
@@ -69,6 +71,7 @@ def check_place(assembly: Assembly, q: np.ndarray, key: str) -> None:
     state.q[:] = q
     locate_kernel()(assembly.plan, state, assembly.new_input(), out, assembly.new_workspace())
     _refuse_depth(assembly, out, "<argument>", key)
+    _refuse_middles(assembly, q, "<argument>", key)
 
 
 def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
@@ -82,6 +85,28 @@ def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
             f"puts {c.a!r} {-out.gap[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
             f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
         )
+
+
+def _refuse_middles(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
+    """Refuse a box whose middle lies in another: their corners may all be outside, or on the other's."""
+    scene = assembly.scene
+    shapes = {shape.name: shape for shape in scene.shapes}
+    for pair in scene.contacts:
+        a, b = shapes[pair.a], shapes[pair.b]
+        if a.kind != "box" or b.kind != "box":
+            continue
+        X_WA, X_WB = (_place(assembly, shape, q) for shape in (a, b))
+        apart_W = X_WA.translation - X_WB.translation
+        for inner, outer, R_WO in ((a, b, X_WB.rotation), (b, a, X_WA.rotation)):
+            depth = float(np.min(np.array(outer.size) - np.abs(R_WO.T @ apart_W)))
+            if depth > DEPTH_m:
+                why = f"puts the middle of {inner.name!r} {depth * 1e3:.3g} mm into {outer.name!r}"
+                raise ConfigError(path, key, f"{why}: move one of them.")
+
+
+def _place(assembly: Assembly, shape: Shape, q: np.ndarray) -> Placement:
+    """X_WS of a shape at q."""
+    return shape.X_BS if shape.body == WORLD else assembly.equations.body_pose(shape.body, q) @ shape.X_BS
 
 
 def closed(assembly: Assembly, q: np.ndarray, progress: Callable[[str], None] | None = None) -> np.ndarray:

@@ -112,6 +112,24 @@ def test_a_state_that_puts_a_shape_into_another_is_refused_and_changes_nothing()
     assert len(after.contacts) == 4
 
 
+@pytest.mark.parametrize(
+    ("other", "at", "depth"),
+    [
+        ("half_extents_m: [0.1, 0.08, 0.05]", (0.0, 0.0, 0.0), "50 mm"),  # the same box at the same place
+        ("half_extents_m: [0.3, 0.02, 0.02]", (0.0, 0.0, 0.0), "20 mm"),  # crossed: no corner is in the other
+        ("half_extents_m: [0.3, 0.02, 0.02]", (0.0, 0.0, 0.045), "5 mm"),
+    ],
+)
+def test_a_box_whose_middle_lies_in_another_is_refused_where_its_corners_do_not_tell(other, at, depth):
+    crossed = scenes.block(at=at, others=f"{{name: beam, kind: box, {other}}}", touching=("beam",))
+    with pytest.raises(ConfigError, match=rf"initial puts the middle of '\w+' {depth} into '\w+': move one"):
+        hs.Simulation(crossed)
+    beside = scenes.block(at=(0.0, 0.0, 0.3), others=TABLE, touching=("table",))
+    sim = hs.Simulation(beside)
+    with pytest.raises(ConfigError, match=r"q puts"):
+        sim.set_state(np.array([0.0, 0.0, -0.05, 1.0, 0.0, 0.0, 0.0]), np.zeros(6))
+
+
 def test_what_passes_through_is_told_in_a_sentence():
     sentence = event_words(Event.THROUGH, "block on post", 0.0021)
     assert sentence == "block on post: a corner 2.1 mm inside is held by no face and passes through"

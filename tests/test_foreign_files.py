@@ -112,6 +112,16 @@ def test_a_robot_of_200_000_links_is_refused_at_once(tmp_path):
     assert time.process_time() - start < 10.0
 
 
+@pytest.mark.parametrize("elements", ["<a/>" * 3_000_000, "<a>" * 2_000_000])
+def test_a_robot_of_millions_of_elements_is_refused_at_once(tmp_path, elements):
+    path = tmp_path / "large.urdf"
+    path.write_text(f"<robot name='large'>{elements}")
+    start = time.process_time()
+    with pytest.raises(ConfigError, match="has more than 500000 elements: this is no robot"):
+        load_urdf(path)
+    assert time.process_time() - start < 10.0
+
+
 def test_files_that_are_too_large_are_refused_before_they_are_read(tmp_path, monkeypatch):
     for name, read in (("r.urdf", load_urdf), ("m.py", load_mechanism)):
         path = tmp_path / name

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -27,6 +28,7 @@ _Element = ElementTree.Element
 _LINK, _JOINT = "link {!r}".format, "joint {!r}".format
 LARGEST = 1e15
 MOST_BYTES = 20_000_000  # the largest of example-robot-data has 0.2 MB
+MOST_ELEMENTS = 500_000  # those of so many parts, with all they may hold, are fewer
 MOST_PARTS = 2000  # links, and joints: the largest robots have some 200
 
 
@@ -77,7 +79,7 @@ def _robot(path: str | Path) -> _Element:
     try:
         if Path(path).stat().st_size > MOST_BYTES:
             raise ConfigError(path, "", f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot.")
-        root = ElementTree.fromstring(Path(path).read_bytes())
+        root = _parsed(path, Path(path).read_bytes())
     except FileNotFoundError:
         raise ConfigError(path, "", "does not exist: check the path of the URDF.") from None
     except (OSError, ValueError) as error:
@@ -98,6 +100,16 @@ def _robot(path: str | Path) -> _Element:
         raise ConfigError(
             path, "", f"has the root element <{root.tag}>: a URDF starts with <robot name=...>."
         )
+    return root
+
+
+def _parsed(path: str | Path, text: bytes) -> _Element:
+    """The root element: element by element, as a file of nothing else takes a minute."""
+    begun = ElementTree.iterparse(BytesIO(text), ("start",))
+    _, root = next(begun)
+    for count, _ in enumerate(begun, start=2):
+        if count > MOST_ELEMENTS:
+            raise ConfigError(path, "", f"has more than {MOST_ELEMENTS} elements: this is no robot.")
     return root
 
 
