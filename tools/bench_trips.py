@@ -47,7 +47,13 @@ START_S = 20.0  # until the first force
 EXPLAINS_S = 0.004  # a stall of the host so long may cost the force
 CLICK_EVERY_S = 0.5
 LEAST_SHARE = 0.99
-BUSY = "while True: pass"
+BUSY = """
+import os
+if hasattr(os, "sched_setscheduler"):  # the server's threads hand on their own
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+while True:
+    pass
+"""
 FORCEFUL = (int(Safety.ARMING), int(Safety.ARMED))
 WANTED = [PLACE[name] for name in ("safety", "arm_requests")]
 
@@ -173,7 +179,12 @@ def measure(minutes: float) -> Found:
     runs = {}
     for name, busy in (("quiet", 0), ("a busy process per processor", os.cpu_count() or 1)):
         print(f"{name}: {minutes:g} minutes", file=sys.stderr)
-        runs[name] = take_turn(60.0 * minutes, busy)
+        run = runs[name] = take_turn(60.0 * minutes, busy)
+        print(
+            f"{name}: {run['losses']} losses, {run['engages']} engages ({run['engages_not_excused']} not "
+            f"excused), force on {run['share']:.2%} ({run['share_outside_stalls']:.2%} outside stalls)",
+            file=sys.stderr,
+        )
     return {
         "machine": machine("pyzmq"),
         "runs": runs,
