@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from hapticsim.codes import Safety
+from hapticsim.codes import Fault, Safety
 from hapticsim.realtime.probe import Stall
 
 TOOLS = Path(__file__).parents[1] / "tools"
@@ -30,24 +30,26 @@ def soak(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_a_loss_of_force_is_found_with_its_length_its_click_and_its_stall(trips):
     at_s = TICK_S * np.arange(1000)
-    safety, arms = np.full(1000, int(Safety.ARMED)), np.ones(1000)
+    safety, faults = np.full(1000, int(Safety.ARMED)), np.zeros(1000)
     safety[100:130] = Safety.INTERRUPTED  # comes back by itself
     safety[130:200] = Safety.ARMING
-    safety[500:700], arms[690:] = Safety.FAULT, 2.0  # needs a click
-    by_itself, clicked = trips.losses_of(safety, arms, at_s, [Stall(0.090, 0.012, 1)])
+    faults[100:130] = Fault.DEVICE_SILENT
+    safety[500:700], faults[500:700] = Safety.FAULT, Fault.STALLED  # needs a click
+    by_itself, clicked = trips.losses_of(safety, faults, at_s, [Stall(0.090, 0.012, 1)])
     assert (by_itself.start_s, by_itself.end_s) == pytest.approx((0.1, 0.13))
-    assert not by_itself.clicked and by_itself.host_s == pytest.approx(0.012)
+    assert not by_itself.clicked and by_itself.fault is Fault.NONE
+    assert by_itself.host_s == pytest.approx(0.012)
     assert (clicked.start_s, clicked.end_s) == pytest.approx((0.5, 0.7))
-    assert clicked.clicked and clicked.host_s == 0.0
+    assert clicked.clicked and clicked.fault is Fault.STALLED and clicked.host_s == 0.0
 
 
 def test_force_that_is_still_away_at_the_end_is_a_loss_and_a_run_with_force_has_none(trips):
-    at_s, arms = TICK_S * np.arange(10), np.ones(10)
+    at_s, faults = TICK_S * np.arange(10), np.zeros(10)
     safety = np.full(10, int(Safety.ARMED))
-    assert trips.losses_of(safety, arms, at_s, []) == []
+    assert trips.losses_of(safety, faults, at_s, []) == []
     safety[6:] = Safety.FAULT
-    (loss,) = trips.losses_of(safety, arms, at_s, [])
-    assert loss.start_s == pytest.approx(0.006) and not loss.clicked
+    (loss,) = trips.losses_of(safety, faults, at_s, [])
+    assert loss.start_s == pytest.approx(0.006) and loss.clicked
 
 
 def test_only_long_stalls_and_the_ramp_after_them_are_left_out(trips):

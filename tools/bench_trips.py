@@ -36,7 +36,8 @@ from rich.table import Table
 
 import hapticsim as hs
 from hapticsim.child import Child
-from hapticsim.codes import Safety
+from hapticsim.codes import Fault, Safety
+from hapticsim.event_words import fault_words
 from hapticsim.host_watch import deadlines_of
 from hapticsim.kernels.row import PLACE
 from hapticsim.realtime.probe import Stall, stood_still_s
@@ -55,16 +56,22 @@ while True:
     pass
 """
 FORCEFUL = (int(Safety.ARMING), int(Safety.ARMED))
-WANTED = [PLACE[name] for name in ("safety", "arm_requests")]
+STAYS_OFF = (int(Safety.FAULT), int(Safety.DISARMED))  # until a click
+WANTED = [PLACE[name] for name in ("safety", "fault")]
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A time without force: start, end [s]; whether the hand had to click; how long the host stood still."""
+    """A time without force: start, end [s]; whether the hand had to click, and the faults that made it;
+    how long the host stood still.
+
+    A click during an interruption does nothing: the force comes back by itself.
+    """
 
     start_s: float
     end_s: float
     clicked: bool
+    fault: Fault
     host_s: float
 
 
@@ -89,17 +96,18 @@ def busy_processes(number: int) -> Iterator[None]:
             process.wait()
 
 
-def losses_of(safety: np.ndarray, arms: np.ndarray, at_s: np.ndarray, stalls: list[Stall]) -> list[Loss]:
+def losses_of(safety: np.ndarray, faults: np.ndarray, at_s: np.ndarray, stalls: list[Stall]) -> list[Loss]:
     """Times without force, from the rows of a run that began with force."""
     off = ~np.isin(safety, FORCEFUL)
     edges = np.diff(off.astype(int), prepend=0, append=0)
     found = []
     for first, end in zip(np.flatnonzero(edges == 1), np.flatnonzero(edges == -1), strict=True):
         last = min(end, len(at_s) - 1)
-        clicked = end < len(at_s) and arms[last] != arms[max(first - 1, 0)]
+        stays = np.isin(safety[first:end], STAYS_OFF)
+        fault = Fault(int(np.bitwise_or.reduce(faults[first:end][stays].astype(np.int64))))
         at = float(at_s[first])
         host = stood_still_s(stalls, at - 0.03, at + 0.005)
-        found.append(Loss(at, float(at_s[last]), bool(clicked), host))
+        found.append(Loss(at, float(at_s[last]), bool(stays.any()), fault, host))
     return found
 
 
@@ -148,8 +156,8 @@ def take_turn(seconds: float, busy: int) -> Found:
         finally:
             child.end()
             server.stop()
-    at_s, safety, arms = np.concatenate(seen).T
-    losses = losses_of(safety, arms, at_s, stalls)
+    at_s, safety, faults = np.concatenate(seen).T
+    losses = losses_of(safety, faults, at_s, stalls)
     outside = ~excused(at_s, stalls, scene.safety.ramp_s + scene.safety.resume_within_s)
     on = np.isin(safety, FORCEFUL)
     rides = scene.safety.resume_within_s
@@ -161,6 +169,7 @@ def take_turn(seconds: float, busy: int) -> Found:
         "losses_after_host_stall": sum(loss.host_s >= EXPLAINS_S for loss in losses),
         "longest_loss_ms": 1e3 * max((loss.end_s - loss.start_s for loss in losses), default=0.0),
         "engages": len(clicks),
+        "why": [f"{fault_words(loss.fault)} (host {1e3 * loss.host_s:.0f} ms)" for loss in clicks],
         "engages_not_excused": sum(loss.host_s <= rides for loss in clicks),
         "share": float(on.mean()),
         "share_outside_stalls": float(on[outside].mean()) if outside.any() else 1.0,
@@ -183,6 +192,8 @@ def measure(minutes: float) -> Found:
         print(
             f"{name}: {run['losses']} losses, {run['engages']} engages ({run['engages_not_excused']} not "
             f"excused), force on {run['share']:.2%} ({run['share_outside_stalls']:.2%} outside stalls)",
+            *(f"  engage after: {why}" for why in run["why"]),
+            sep="\n",
             file=sys.stderr,
         )
     return {
