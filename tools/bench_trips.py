@@ -152,12 +152,13 @@ def take_turn(seconds: float, busy: int) -> Found:
                 seen.clear()
                 before = server.host.probe.counts()
                 time.sleep(seconds)
+                kept = list(seen)  # what comes later is the end of the run
                 stalls = server.host.probe.stalls(before)
                 statistics = server.statistics()
         finally:
             child.end()
             server.stop()
-    at_s, safety, faults = np.concatenate(seen).T
+    at_s, safety, faults = np.concatenate(kept).T
     losses = losses_of(safety, faults, at_s, stalls)
     outside = ~excused(at_s, stalls, scene.safety.ramp_s + scene.safety.resume_within_s)
     on = np.isin(safety, FORCEFUL)
