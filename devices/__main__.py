@@ -6,7 +6,6 @@ import argparse
 import json
 import signal
 import sys
-import threading
 from typing import Any
 
 from devices.base import Driver
@@ -14,6 +13,7 @@ from devices.bridge import Bridge
 from devices.drivers import driver_names, find_driver, listing
 from devices.limits import device_table
 from devices.pacing import ask_for_priority, share_interpreter
+from devices.stop_flag import StopFlag
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.wire.curve import Curve
 from hapticsim.wire.device_link import DeviceLink
@@ -62,7 +62,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.check:
         return _check(find_driver(given.name), options)
     share_interpreter()
-    stop = threading.Event()
+    stop = StopFlag()
     for number in END:
         signal.signal(number, lambda *_: stop.set())
     driver = find_driver(given.name)(options)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import sys
-import threading
 import time
 from typing import TextIO
 
@@ -24,6 +23,7 @@ from devices.motors import Motors
 from devices.pacing import Pacer, SleepDetector, quiet_memory
 from devices.plausible import Plausibility, Verdict
 from devices.report import BridgeReport
+from devices.stop_flag import StopFlag
 from devices.voice import Voice
 from devices.watchdog import Watchdog
 from hapticsim.errors import WireError
@@ -56,14 +56,14 @@ class Bridge:
         driver: Driver,
         link: DeviceLink,
         *,
-        stop: threading.Event | None = None,
+        stop: StopFlag | None = None,
         wait_s: float | None = 10.0,
         once: bool = False,
         stream: TextIO = sys.stderr,
         hold_to_run: int | None = None,
     ) -> None:
         self.driver, self.link = driver, link
-        self.stop = stop or threading.Event()
+        self.stop = stop or StopFlag()
         self.wait_s, self.once = wait_s, once
         self.report = BridgeReport()
         limits = driver.info.limits
@@ -133,7 +133,7 @@ class Bridge:
                     f"{self.link.endpoint}: no server answered within {self.wait_s:g} s: "
                     "start one with 'hapticsim run'."
                 )
-            self.stop.wait(FIRST_LOOK_S)
+            time.sleep(FIRST_LOOK_S)
         return None
 
     def _change_session(self, welcome: Welcome | None) -> None:

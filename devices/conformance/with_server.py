@@ -16,6 +16,7 @@ from devices.base import ENGAGE, READY, STOPPED, ZERO, DeviceInfo, DeviceSample,
 from devices.bridge import Bridge
 from devices.conformance.bench import FAILED, OK, UNSEEN, Found, Make, gentle
 from devices.conformance.measuring import check_info
+from devices.stop_flag import StopFlag
 from hapticsim.codes import Safety
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.device_port import DevicePort, Terms
@@ -113,7 +114,7 @@ def check_bridge(make: Make) -> Found:
         endpoint = f"ipc://{folder}/device.sock"
         server = SmallServer(endpoint, force, driver.info.limits.max_force_N)
         server.start()
-        stop = threading.Event()
+        stop = StopFlag()
         failed: list[Exception] = []
 
         def run() -> None:
