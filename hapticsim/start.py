@@ -88,7 +88,12 @@ def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
 
 
 def _refuse_middles(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
-    """Refuse a box whose middle lies in another: their corners may all be outside, or on the other's."""
+    """Refuse a box whose middle lies in another at q (nq,): all corners may be outside, or on the other's.
+
+    Raises
+    ------
+    ConfigError : which box, in which, and how deep its middle lies.
+    """
     scene = assembly.scene
     shapes = {shape.name: shape for shape in scene.shapes}
     for pair in scene.contacts:
@@ -105,7 +110,7 @@ def _refuse_middles(assembly: Assembly, q: np.ndarray, path: str, key: str) -> N
 
 
 def _place(assembly: Assembly, shape: Shape, q: np.ndarray) -> Placement:
-    """X_WS of a shape at q."""
+    """X_WS of a shape at q (nq,)."""
     return shape.X_BS if shape.body == WORLD else assembly.equations.body_pose(shape.body, q) @ shape.X_BS
 
 

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import math
-import subprocess
-import sys
 import time
 from dataclasses import replace
 
 import msgpack
 import pytest
-import zmq
 
 from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.errors import WireError
-from hapticsim.wire.codec import decode, encode
+from hapticsim.wire.codec import encode
 from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import MAX_STRANGERS, DevicePort, News, Terms
-from hapticsim.wire.messages import Arm, Bye, Hello, Reject, State, Welcome
-
-TERMS = Terms(rate_Hz=1000.0, timeout_s=0.01, force_limit_N=8.0, slew_limit_N_per_s=2000.0)
-HELLO = Hello("bench", "scripted", "omega_3", 12.0, 5000.0, 30.0, 0.075, 0.2, 1e-5, 1000.0, 3, 3, True)
-ZERO = (0.0, 0.0, 0.0)
-STATE = State(ZERO, (1.0, 0.0, 0.0, 0.0), ZERO, ZERO, 0, ZERO, 0, None)
+from hapticsim.wire.device_port import MAX_STRANGERS, DevicePort
+from hapticsim.wire.messages import Arm, Bye, Reject, Welcome
+from tests.raw_device import HELLO, STATE, TERMS, ZERO, RawDevice, gather, join, wait_for
 
 
 @pytest.fixture
@@ -35,65 +28,6 @@ def port(tmp_path):
 def link(port):
     with DeviceLink(port.endpoint, replace(HELLO), retry_s=0.05) as link:
         yield link
-
-
-def join(link, port, seconds=2.0):
-    """Run both ends until the link has a session; return what the port saw."""
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
-        if link.try_connect() is not None and port.device is not None:
-            return link.welcome
-        port.poll(0.005)
-    raise AssertionError("no session")
-
-
-def gather(port, seconds=1.0, until=lambda news: False):
-    """Poll until the condition holds on the news gathered so far."""
-    total, give_up = News(), time.monotonic() + seconds
-    while time.monotonic() < give_up and not until(total):
-        news = port.poll(0.005)
-        total.state = news.state or total.state
-        total.arm |= news.arm
-        total.disarm |= news.disarm
-        total.joined = news.joined or total.joined
-        total.left = news.left or total.left
-    return total
-
-
-def wait_for(condition, seconds=2.0):
-    give_up = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < give_up, "waited in vain"
-        time.sleep(0.001)
-
-
-class RawDevice:
-    """A DEALER without manners: sends any bytes."""
-
-    def __init__(self, endpoint, queue=20_000):
-        self.socket = zmq.Context.instance().socket(zmq.DEALER)
-        self.socket.setsockopt(zmq.LINGER, 0)
-        self.socket.setsockopt(zmq.SNDHWM, queue)
-        self.socket.connect(endpoint)
-        self.number = 0
-
-    def send(self, message, **envelope):
-        self.number += 1
-        self.socket.send(encode(replace(message, **({"number": self.number} | envelope))))
-
-    def receive(self, port, kind, seconds=2.0):
-        give_up = time.monotonic() + seconds
-        while time.monotonic() < give_up:
-            port.poll(0.002)
-            while self.socket.poll(0):
-                message = decode(self.socket.recv())
-                if isinstance(message, kind):
-                    return message
-        raise AssertionError(f"no {kind.kind}")
-
-    def join(self, port):
-        self.send(HELLO, stamp_ns=1)
-        return self.receive(port, Welcome).session
 
 
 @pytest.fixture
@@ -459,47 +393,3 @@ def test_a_force_of_nan_does_not_reach_the_device(link, port):
     time.sleep(0.05)
     assert link.newest_force() is None
     assert link.dropped == {"value": 1}
-
-
-# --------------------------------------------------------------------------------------- two processes
-
-ECHO = """
-import sys, time
-from hapticsim.wire.device_port import DevicePort, Terms
-with DevicePort(sys.argv[1], Terms(1000.0, 0.01, 8.0, 2000.0)) as port:
-    print("bound", flush=True)
-    while True:
-        news = port.poll(0.5)
-        if news.state:
-            port.send_force(news.state.position_m, 2)
-        if news.left:
-            break
-    print(port.received, port.missing, sum(port.dropped.values()), flush=True)
-"""
-
-
-def test_two_processes_exchange_without_loss(tmp_path):
-    endpoint = f"ipc://{tmp_path}/device.sock"
-    server = subprocess.Popen([sys.executable, "-c", ECHO, endpoint], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout.readline() == "bound\n"
-        with DeviceLink(endpoint, replace(HELLO)) as link:
-            link.connect(timeout_s=5.0)
-            for i in range(300):
-                assert link.send_state((i * 1e-4, 0.0, 0.0), ZERO)
-                wait_for(lambda i=i: (f := link.newest_force()) is not None and f.force_N[0] == i * 1e-4)
-            assert link.missing == 0 and not link.dropped
-            assert link.round_trip.percentile_us(50) < 20_000
-        assert server.stdout.readline() == "302 0 0\n"  # hello, 300 states, bye
-    finally:
-        server.kill()
-        server.wait()
-        server.stdout.close()
-
-
-def test_importing_the_device_side_costs_neither_numpy_nor_a_compiler():
-    code = (
-        "import sys, hapticsim.wire.device_link, hapticsim.wire.subscriber\n"
-        "print({'numpy', 'numba', 'asyncio'} & set(sys.modules))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
