@@ -14,7 +14,7 @@ import pytest
 
 from hapticsim import server as servers
 from hapticsim import supervisor
-from hapticsim.server import PYTHON_PRIORITY, Server
+from hapticsim.server import ENDING_PRIORITY, PYTHON_PRIORITY, Server
 from tests.processes import eventually
 
 
@@ -104,7 +104,7 @@ def test_statistics_may_be_asked_for_while_another_thread_counts(server):
         sys.setswitchinterval(before)
 
 
-def test_every_thread_that_runs_python_gets_the_priority_of_those_beside_the_wire_thread(server):
+def test_every_thread_that_runs_python_gets_a_priority_and_the_one_that_ends_a_run_the_highest(server):
     me = threading.get_native_id()
     before = os.sched_getscheduler(me), os.sched_getparam(me)
     try:
@@ -122,6 +122,7 @@ def test_every_thread_that_runs_python_gets_the_priority_of_those_beside_the_wir
         server.adopt_threads()
         assert os.sched_getscheduler(strange.native_id) == os.SCHED_FIFO
         assert os.sched_getparam(strange.native_id).sched_priority == PYTHON_PRIORITY
+        assert os.sched_getparam(me).sched_priority == ENDING_PRIORITY > PYTHON_PRIORITY
     finally:
         stop.set()
         for thread in threading.enumerate():
