@@ -127,7 +127,7 @@ def test_telemetry_is_ordered_by_site_and_number_and_believed_by_session():
 
 
 def test_sessions_are_taken_by_id_and_never_come_back():
-    playout = Playout(1000.0, 0.1, 4096)
+    playout = Playout(1000.0, 0.1, 4096, 4096)
     assert not playout.wants_in(1, False, 0.0)  # in the middle of what it was not told the beginning of
     assert playout.wants_in(1, True, 0.0)
     playout.open(1, 0, 0.0)

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from pathlib import Path
+
 import numpy as np
 
+import hapticsim as hs
+from hapticsim.assembly import assemble
+from hapticsim.model.scene import LinkSettings
 from hapticsim.teleop.command_log import CommandLog
+from hapticsim.teleop.messages import COLUMNS, Commands, write_commands
 from hapticsim.teleop.playout import Playout
+from hapticsim.teleop.remote_site import RemoteSite
 from tests.command_rows import commands
+
+CONFIGS = Path(__file__).parents[1] / "configs"
 
 
 def test_whatever_the_order_every_command_is_given_once_in_order():
     rng = np.random.default_rng(3)
     for _ in range(50):
-        playout = Playout(1000.0, 0.0, 4096)
+        playout = Playout(1000.0, 0.0, 4096, 4096)
         playout.open(9, 100, 0.0)
         rows, given = commands(range(100, 600)), []
         for _ in range(400):
@@ -26,7 +36,7 @@ def test_whatever_the_order_every_command_is_given_once_in_order():
 
 
 def test_the_first_command_waits_until_the_margin_is_there():
-    playout = Playout(1000.0, 0.02, 4096)
+    playout = Playout(1000.0, 0.02, 4096, 4096)
     playout.open(9, 0, 0.0)
     playout.take(commands(range(69)), 0.0)
     assert playout.give(0) == []
@@ -35,7 +45,7 @@ def test_the_first_command_waits_until_the_margin_is_there():
 
 
 def test_what_is_missing_is_told_in_ranges_and_sent_again_until_it_came():
-    playout, log = Playout(1000.0, 0.0, 4096), CommandLog(5000, 3, 1000.0)
+    playout, log = Playout(1000.0, 0.0, 4096, 4096), CommandLog(5000, 3, 1000.0)
     playout.open(9, 0, 0.0)
     rows = np.zeros((1000, 60))
     rows[:, 1] = np.arange(1000)
@@ -63,7 +73,7 @@ def test_a_hole_in_the_rows_ends_the_sequence():
 
 
 def test_a_command_for_a_tick_far_ahead_is_not_kept():
-    playout = Playout(1000.0, 0.0, 4096)
+    playout = Playout(1000.0, 0.0, 4096, 4096)
     playout.open(9, 0, 0.0)
     rows = commands(range(3))
     rows[:, 0] = [0, 1, 1e15]
@@ -71,8 +81,49 @@ def test_a_command_for_a_tick_far_ahead_is_not_kept():
     assert playout.missing() == [] and playout.missing_from == 2
 
 
+def test_an_operator_that_sends_without_end_fills_what_there_is_room_for_and_nothing_is_lost_or_taken_twice():
+    playout = Playout(1000.0, 0.0, 100, 500)
+    playout.open(9, 0, 0.0)
+    rows, given = commands(range(3000)), []
+    while len(given) < 3000:
+        for first in range(0, 3000, 1000):
+            playout.take(rows[first : first + 1000], 0.0)
+        assert playout.missing_from <= len(given) + 500
+        given += playout.give(len(given))
+    assert [tick for tick, _ in given] == list(range(3000))
+    assert np.array_equal([c for _, c in given], rows[:, 1:])
+
+
+def test_the_remote_site_holds_64_MiB_at_most_of_what_is_sent_to_it_without_end():
+    class Standing:
+        """A loop that takes no tick."""
+
+        read_state = staticmethod(lambda: np.zeros(500))
+        clear_schedule = staticmethod(lambda: True)
+        take_whole = staticmethod(lambda packed: True)
+        schedule = trim = staticmethod(lambda *_: None)
+        waited = staticmethod(lambda: 0)
+
+    link = LinkSettings(delay_up_s=10.0, delay_down_s=10.0)
+    site = RemoteSite(assemble(hs.load(CONFIGS / "teleop_1s.yaml")), link, Standing())  # type: ignore[arg-type]
+    tracemalloc.start()
+    try:
+        for n in range(400):
+            rows = commands(range(4000 * n, 4000 * n + 4000))
+            payload = write_commands(Commands(5, True, 0, rows)) | {"more": bytes(100_000)}
+            payload |= {"rows": rows.tobytes(), "vary": list(range(COLUMNS))}
+            site.receive(payload, 0.0 if n < 200 else 0.01 * n)
+            if n >= 200:
+                site.step(10.0 + 0.01 * n)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert site.malformed == 0
+    assert held < 64 << 20
+
+
 def test_the_pace_brings_the_margin_back_and_no_tick_is_twice_as_fast():
-    playout = Playout(1000.0, 0.0, 4096)
+    playout = Playout(1000.0, 0.0, 4096, 4096)
     playout.open(9, 0, 0.0)
     playout.take(commands(range(4000)), 0.0)
     playout.give(0)

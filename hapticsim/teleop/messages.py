@@ -35,6 +35,8 @@ from hapticsim.wire.messages import (
 )
 
 COLUMNS = 1 + COMMAND
+COMMAND_KEYS = ("session", "opens", "first", "count", "same", "vary", "rows")
+HELD_BYTES = 2048  # that a payload of commands takes besides its rows
 MOST_ROWS = 4096
 EXACT = float(1 << 53)  # integers below it are exact in a float
 GAIN_LIMIT = 1e7
@@ -99,6 +101,12 @@ def write_commands(message: Commands) -> dict[str, Any]:
         "vary": vary.tolist(),
         "rows": np.ascontiguousarray(rows[:, vary]).tobytes(),
     }
+
+
+def only_commands(payload: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """What a payload that was read holds of its message, as small as it came, and its size [bytes]."""
+    held = {key: payload[key] for key in COMMAND_KEYS}
+    return held, len(held["rows"]) + HELD_BYTES
 
 
 def read_commands(payload: dict[str, Any]) -> Commands | None:

@@ -16,7 +16,6 @@ MARGIN_S = 0.05  # commands that wait when the network is at its worst: what cov
 BUCKET_S, BUCKETS = 0.5, 3  # over which the worst is taken
 FOLLOW_S = 0.5  # in which too much or too little of a margin is mended
 SLOWEST, FASTEST = 0.98, 2.0  # pace while it is, of the nominal one
-MOST_AHEAD = 1 << 18  # ticks; a command for a later one is none
 RANGES = 16  # of missing commands that are told
 GIVE_UP_S = 1.0  # of silence after which another operator may take over
 
@@ -29,14 +28,15 @@ class Playout:
     rate_Hz : of the ticks.
     jitter_s : that the link is known to have: commands wait so much longer before the first is executed.
     room : ticks ahead of the present one for which the loop has room.
+    most_ahead : commands that wait here; one for a later tick is left, and comes again when it is missed.
 
     Public attributes: ``session`` (whose commands are taken, 0: nobody's), ``missing_from`` (the first tick
     whose command has not come).  Time is an argument.
     """
 
-    def __init__(self, rate_Hz: float, jitter_s: float, room: int) -> None:
+    def __init__(self, rate_Hz: float, jitter_s: float, room: int, most_ahead: int) -> None:
         self.session, self.missing_from = 0, 0
-        self._rate_Hz, self._room = rate_Hz, room
+        self._rate_Hz, self._room, self._most_ahead = rate_Hz, room, most_ahead
         self._margin = MARGIN_S * rate_Hz
         self._first_wait = math.ceil((MARGIN_S + jitter_s) * rate_Hz)
         self._over: deque[int] = deque(maxlen=64)  # sessions that ended; what still comes of them is old
@@ -78,7 +78,8 @@ class Playout:
         self._heard_at_s = now_s
         for row in rows:
             tick = int(row[0])
-            if tick < self.missing_from or tick in self._beyond or tick > self.missing_from + MOST_AHEAD:
+            known = tick < self.missing_from or tick in self._beyond
+            if known or tick >= self._next + self._most_ahead:
                 continue
             self._waiting[tick] = row[1:].copy()
             self._beyond.add(tick)

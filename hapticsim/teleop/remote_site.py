@@ -16,13 +16,23 @@ import numpy as np
 from hapticsim.assembly import Assembly
 from hapticsim.kernels.pack import place_of
 from hapticsim.model.scene import LinkSettings
+from hapticsim.teleop.command_log import history_ticks
 from hapticsim.teleop.handover import without_hand
 from hapticsim.teleop.link import DelayLine
-from hapticsim.teleop.messages import Commands, Telemetry, read_commands, write_telemetry
+from hapticsim.teleop.messages import (
+    Commands,
+    Telemetry,
+    only_commands,
+    read_commands,
+    write_telemetry,
+)
 from hapticsim.teleop.playout import Playout
 
 TELEMETRY_HZ = 100.0
 ROOM = 4096  # ticks ahead of the present one that are given to the loop
+# What an operator that sends without end makes the remote site hold: commands that wait for their tick, about
+# 0.5 kB each, and messages under way in the emulated link, 2.6 MB for each second of delay in ordinary use.
+MOST_AHEAD, UNDERWAY_BYTES = 1 << 15, 1 << 25
 
 
 class Ticks(Protocol):
@@ -59,11 +69,13 @@ class RemoteSite:
         rate_Hz = assembly.scene.rate_Hz
         self._assembly, self._loop, self._say = assembly, loop, say
         self._period_ns = round(1e9 / rate_Hz)
-        self._up: DelayLine[Commands] = DelayLine(link.delay_up_s, link.jitter_s, link.loss, link.seed)
+        self._up: DelayLine[dict[str, Any]] = DelayLine(
+            link.delay_up_s, link.jitter_s, link.loss, link.seed, UNDERWAY_BYTES
+        )
         self._down: DelayLine[Telemetry] = DelayLine(
             link.delay_down_s, link.jitter_s, link.loss, link.seed + 1
         )
-        self.playout = Playout(rate_Hz, link.jitter_s, ROOM)
+        self.playout = Playout(rate_Hz, link.jitter_s, ROOM, min(history_ticks(link, rate_Hz), MOST_AHEAD))
         self._tick_place = place_of(assembly.new_state(), "tick")
         self._site, self._number = secrets.randbelow((1 << 63) - 1) + 1, 0
         self._telemetry_at_s = -np.inf
@@ -72,16 +84,16 @@ class RemoteSite:
 
     def receive(self, payload: dict[str, Any], now_s: float) -> None:
         """Take what came over the network; it has the emulated link before it."""
-        message = read_commands(payload)
-        if message is None:
+        if read_commands(payload) is None:
             self.malformed += 1
         else:
-            self._up.put(now_s, message)
+            self._up.put(now_s, *only_commands(payload))
 
     def step(self, now_s: float) -> list[dict[str, Any]]:
         """Do what is due; return the payloads to be sent.  Call it once per tick or more often."""
-        for message in self._up.due(now_s):
-            self._take(message, now_s)
+        for payload in self._up.due(now_s):
+            if (message := read_commands(payload)) is not None:
+                self._take(message, now_s)
         if self.playout.session:
             present = self.present
             for tick, command in self.playout.give(present):
