@@ -82,6 +82,59 @@ def test_a_touch_engages_also_in_the_tick_in_which_another_constraint_is_switche
     assert sim.state.q[1] == pytest.approx(0.0, abs=1e-12)
 
 
+@pytest.mark.parametrize(("height", "below"), [(0.0, 0.012), (0.0, 0.045), (0.0204, 0.03), (0.0, 0.00011)])
+def test_what_would_push_a_shape_into_another_is_refused_and_the_state_kept(height, below):
+    shelf = f"name: shelf, kind: plane, bodies: [body, world], point_b_m: [0, 0, {-below}], held: false"
+    sim, left_alone = (hs.Simulation(over_floor([shelf], height)) for _ in range(2))
+    sim.step()
+    left_alone.step()
+    sim.switch("shelf", True)
+    sim.step()
+    left_alone.step()
+    (refused,) = [e for e in sim.events if e.kind == Event.REFUSED]
+    assert refused.value == pytest.approx(height - below, abs=2e-5)
+    assert sim.held["shelf"] == Hold.FREE
+    np.testing.assert_allclose(sim.state.q, left_alone.state.q, atol=1e-15)
+    np.testing.assert_allclose(sim.state.u, left_alone.state.u, atol=1e-15)
+    assert sim.gaps.min() > -1e-9
+
+
+@pytest.mark.parametrize(("height", "below"), [(0.0, 0.00005), (0.0204, 0.0203), (0.0204, 0.0)])
+def test_what_pushes_nothing_in_is_closed(height, below):
+    shelf = f"name: shelf, kind: plane, bodies: [body, world], point_b_m: [0, 0, {-below}], held: false"
+    sim = hs.Simulation(over_floor([shelf], height))
+    sim.step()
+    sim.switch("shelf", True)
+    sim.step(20)
+    assert sim.held["shelf"] == Hold.HELD
+    assert sim.state.q[1] == pytest.approx(-below, abs=5.1e-5)
+
+
+@pytest.mark.parametrize(
+    "motion",
+    (
+        "speed_per_s: -0.3, held: true",
+        "speed_per_s: -0.3, held: false",
+        "amplitude: 0.05, angular_frequency_rad_per_s: 6.0, phase_rad: 3.14159265, held: false",
+        "amplitude: 0.05, angular_frequency_rad_per_s: 6.0, phase_rad: 3.14159265, held: true",
+    ),
+)
+@pytest.mark.parametrize("height", (0.0, 0.0204))
+def test_a_motion_that_drives_a_shape_into_a_surface_is_let_go_and_takes_the_force_away(motion, height):
+    sim = hs.Simulation(over_floor([f"name: press, kind: motion, joint: up, {motion}"], height))
+    sim.step()
+    sim.switch("press", True)
+    kinds = []
+    for _ in range(200):
+        sim.step()
+        kinds += [e.kind for e in sim.events]
+        assert sim.gaps.min() > -1e-7
+    assert Event.CONFLICT in kinds and sim.held["press"] == Hold.FREE
+    assert sim.state.fault & Fault.INCONSISTENT
+    (contact,) = sim.state.contacts
+    assert contact.force == pytest.approx(WEIGHT, rel=1e-9)
+
+
 def test_a_contradiction_in_the_middle_of_a_tick_takes_the_force_of_that_tick_away():
     still = "name: still, kind: motion, joint: along, speed_per_s: 0.0"
     fast = "name: fast, kind: motion, joint: along, speed_per_s: 0.3"

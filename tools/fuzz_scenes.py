@@ -34,6 +34,7 @@ ATTEMPTS = 6  # starts drawn for a scene before it counts as refused
 LONGEST_s = 120.0  # for one scene, compilation of its robot included
 READY_s = 900.0  # for a process to be ready: the first one compiles the tick
 KEPT_OF_A_KIND = 5
+TOLD_EVERY = 500  # scenes, where there is no terminal to show a bar on
 KINDS = ("crash", "hang", "nan", "gain", "flight", "sunk", "force", "silent")
 
 
@@ -148,6 +149,9 @@ class Campaign:
         if "gain" not in verdict["finds"]:
             self.worst_gain = max(self.worst_gain, verdict.get("worst_gain", 0.0))
         self.counts.update(verdict["finds"].keys())
+        if self.counts["scenes"] % TOLD_EVERY == 0 and not sys.stderr.isatty():
+            found = ", ".join(f"{self.counts[kind]} {kind}" for kind in KINDS if self.counts[kind])
+            print(f"{self.counts['scenes']} scenes, found: {found or 'nothing'}", file=sys.stderr, flush=True)
 
     def _keep(self, worker: Worker, trial: Trial, what: str, figures: str) -> None:
         small = trial

@@ -8,6 +8,7 @@ from hapticsim.kernels.contact import contact_row, gap
 from hapticsim.kernels.corner import LEVEL
 from hapticsim.kernels.edges import is_lost
 from hapticsim.kernels.friction import evaluate_slips
+from hapticsim.kernels.imposing import let_go_driver
 from hapticsim.kernels.inside import LEFT_OUT, hold_here, is_near, look_inside, work_to_close
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_factor, ldl_solve
@@ -194,16 +195,22 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
     by which redundant constraints contradict one another [m/s].  Returns the number of rows.
     """
     nk = state.active.size
-    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
-    m = gather_rows(plan, state, ws, out, t, leaving)
-    first = ws.counts[0]
     lost = clash = most = 0.0
-    closes = False
-    struck = ws.rows[first] if m > first else -1
-    if m > 0:
-        by_constraints, lost, n, clash = strike(plan, state, inp, ws, out, t, first, m)
+    closes, first, m, n = False, 0, 0, 0
+    for attempt in range(state.hold.size + 1):
+        terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+        m = gather_rows(plan, state, ws, out, t, leaving)
+        first = ws.counts[0]
+        if m == 0:
+            break
+        by_constraints, by_contacts, n, clash = strike(plan, state, inp, ws, out, t, first, m)
+        lost += by_contacts
         if by_constraints > ENERGY_SEEN:
             record(out, IMPULSE, -1, by_constraints, t)
+        if attempt == state.hold.size or not let_go_driver(plan, state, ws, out, first, m, t):
+            break
+    struck = ws.rows[first] if m > first else -1
+    if m > 0:
         # contacts that now move apart are free; the others share the forces
         kept = first
         for i in range(first, m):

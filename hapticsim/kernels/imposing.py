@@ -1,9 +1,9 @@
 """Imposing constraints while the simulation runs: gaps closed, contradictions named, or all left as it was.
 
 Closing moves q by the least in kinetic energy (a latched row takes its gap as its displacement instead); the
-rates follow by an impulse when the caller settles.  What cannot be closed, or contradicts what holds already,
-is refused: the constraint stays free, the state stays what it was, and the force on the hand goes to zero
-where constraints contradict one another.
+rates follow by an impulse when the caller settles.  What cannot be closed, contradicts what holds already, or
+would push a shape into another, is refused: the constraint stays free, the state stays what it was, and the
+force on the hand goes to zero where constraints contradict one another.
 """
 
 from __future__ import annotations
@@ -13,12 +13,21 @@ import math
 from hapticsim.codes import Event, Fault
 from hapticsim.kernels.bilateral import bilateral_row
 from hapticsim.kernels.choice import record
+from hapticsim.kernels.contact import gap as gap_of_contact
+from hapticsim.kernels.corner import FACES
 from hapticsim.kernels.diagnosis import conflict
 from hapticsim.kernels.foreign import displace_at
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_factor
 from hapticsim.kernels.mobility import CLASH, meet_rates, orthonormal_constraints
-from hapticsim.kernels.rows import FREE, HELD, evaluate_equations, list_constraints
+from hapticsim.kernels.rows import (
+    FREE,
+    HELD,
+    evaluate_equations,
+    evaluate_row,
+    list_constraints,
+    rate_of,
+)
 from hapticsim.kernels.safety import take_force_away
 from hapticsim.kernels.stage import terms
 from hapticsim.kernels.units import choose_speeds, evaluate_rows
@@ -30,6 +39,8 @@ CLOSED = 1e-12  # [m] or [rad]
 NEAR = 1e-9  # what a closed loop may be off where rows are redundant and rounding decides
 STEPS = 12
 ADRIFT, LOST = 1e-4, 1e-3  # [m] or [rad] off at the start of a tick: where rows depend on others, or not
+PUSHED_IN = 1e-4  # [m] deeper than this closing must not push a shape into another: it could not be met
+RATE_DRIVEN = 1e-6  # [m/s] what closes faster after all impulses is driven in by constraints
 SHARE_TOLD = 0.01  # of a contradiction: less of it is not named
 
 
@@ -132,11 +143,41 @@ def let_go_adrift(plan, state, ws, out, m, t):
 
 
 @kernel
+def let_go_driver(plan, state, ws, out, first, m, t):
+    """Let go the constraint that drives a contact into its surface whatever impulse that gives.
+
+    Expects the m rows at (ws.q0, ws.u0) after their impulses, those before ``first`` of constraints.  Returns
+    True when one went; the force on the hand goes to zero then.
+    """
+    if first == 0:
+        return False
+    fastest, struck = RATE_DRIVEN, -1
+    for i in range(first, m):
+        rate = -rate_of(ws.A, i, ws.u0, ws.b)
+        if rate > fastest:
+            fastest, struck = rate, ws.rows[i]
+    if struck < 0:
+        return False
+    other = ws.rows[first]
+    ws.rows[first] = struck
+    evaluate_row(plan, state, struck, first, ws.q0, t, ws)
+    c = name_conflict(plan, state, ws, out, first + 1, t)
+    if c < 0:  # nothing prescribes its rate
+        ws.rows[first] = other
+        evaluate_row(plan, state, other, first, ws.q0, t, ws)
+        return False
+    take_force_away(state, INCONSISTENT)
+    release(state, out, c, t)
+    return True
+
+
+@kernel
 def impose(plan, state, inp, ws, out, t):
     """Hold the constraints of ws.wanted at (ws.q0, ws.u0) with their gaps closed.
 
-    Returns the largest gap left, and the rate by which rows contradict one another; where either is too large
-    the constraints are free again and ws.q0 is what it was.
+    Returns the largest gap left, the rate by which rows contradict one another, and how deep a shape was
+    pushed into another [m]; where one of them is too large the constraints are free again and ws.q0 is what
+    it was.
     """
     for j in range(ws.q0.size):
         ws.q1[j] = ws.q0[j]
@@ -145,19 +186,33 @@ def impose(plan, state, inp, ws, out, t):
             latch(plan, state, ws, c, t)
             state.hold[c] = HELD
     gap = close_gaps(plan, state, inp, ws, t)
-    clash = 0.0
+    clash = deep = 0.0
     if gap <= NEAR:
         evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[0], ws)
         ldl_factor(ws.M, ws.u0.size, ws.L)
         _, clash = orthonormal_constraints(ws.counts[0], ws.u0.size, ws)
-        if clash <= CLASH:
-            return gap, clash
+        deep = deepest(plan, state, ws)
+        if clash <= CLASH and deep <= PUSHED_IN:
+            return gap, clash, deep
     for c in range(state.hold.size):
         if ws.wanted[c] == 1:
             state.hold[c] = FREE
     for j in range(ws.q0.size):
         ws.q0[j] = ws.q1[j]
-    return gap, clash
+    return gap, clash, deep
+
+
+@kernel
+def deepest(plan, state, ws):
+    """How far the deepest shape is below where a contact holds it, at the frames in ws [m]; 0 where none is.
+
+    What was let through is not looked at.
+    """
+    deep = 0.0
+    for k in range(state.active.size):
+        if state.face[k] <= FACES and ws.overlooked[k] == 0:
+            deep = max(deep, -gap_of_contact(plan, state, k, ws.X))
+    return deep
 
 
 def engage_constraints(plan, state, inp, ws, out, t, count):
@@ -165,8 +220,8 @@ def engage_constraints(plan, state, inp, ws, out, t, count):
 
     All at once where that is possible, else one after the other.  The caller settles after either; returns 1.
     """
-    gap, clash = impose(plan, state, inp, ws, out, t)
-    good = gap <= NEAR and clash <= CLASH
+    gap, clash, deep = impose(plan, state, inp, ws, out, t)
+    good = gap <= NEAR and clash <= CLASH and deep <= PUSHED_IN
     if not good and count > 1:
         for c in range(state.hold.size):
             if ws.wanted[c] == 1:
@@ -174,24 +229,27 @@ def engage_constraints(plan, state, inp, ws, out, t, count):
         for c in range(state.hold.size):
             if ws.wanted[c] == 2:
                 ws.wanted[c] = 1
-                gap, clash = impose(plan, state, inp, ws, out, t)
-                tell_imposed(plan, state, ws, out, t, c, gap, clash)
+                gap, clash, deep = impose(plan, state, inp, ws, out, t)
+                tell_imposed(plan, state, ws, out, t, c, gap, clash, deep)
                 ws.wanted[c] = 0
         return 1
     for c in range(state.hold.size):
         if ws.wanted[c] == 1:
-            tell_imposed(plan, state, ws, out, t, c, gap, clash)
+            tell_imposed(plan, state, ws, out, t, c, gap, clash, deep)
     return 1
 
 
 @kernel
-def tell_imposed(plan, state, ws, out, t, c, gap, clash):
+def tell_imposed(plan, state, ws, out, t, c, gap, clash, deep):
     """Record that constraint c holds, or why it does not."""
     k = state.active.size + c
-    if gap <= NEAR and clash <= CLASH:
+    if gap <= NEAR and clash <= CLASH and deep <= PUSHED_IN:
         record(out, SWITCH, k, HELD, t)
         return
     if clash > CLASH:
         name_conflict(plan, state, ws, out, ws.counts[0], t)
         take_force_away(state, INCONSISTENT)
-    record(out, REFUSED, k, clash if clash > CLASH else gap, t)
+    if gap <= NEAR and clash <= CLASH:
+        record(out, REFUSED, k, -deep, t)
+    else:
+        record(out, REFUSED, k, clash if clash > CLASH else gap, t)

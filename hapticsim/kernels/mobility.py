@@ -13,6 +13,9 @@ from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_solve
 
 DEPENDENT = 1e-14  # of the largest square A M^-1 A' of a row: what is left of one that depends on others
+DETERMINED = (
+    1e-12  # of the mobility of a contact: what constraints leave of it is rounding, they prescribe its rate
+)
 CLASH = 1e-9  # [m/s] or [1/s] a redundant row asks for another rate than the others give
 
 
@@ -89,17 +92,21 @@ def meet_accelerations(n, udot, ws):
 def contact_mobility(first, m, n, nu, ws):
     """Y = (P M^-1 A')' and W = A P M^-1 A' of the rows first..m of ws.A, P what n constraints leave.
 
-    Both are counted from 0 for the first contact.
+    Both are counted from 0 for the first contact; of one whose rate the constraints prescribe both are 0.
     """
     for i in range(first, m):
         Y = ws.Y[i - first]
         for r in range(nu):
             Y[r] = ws.A[i, r]
         ldl_solve(ws.L, nu, Y)
+        alone = _dot(ws.A[i], Y, nu) if n > 0 else 0.0
         for j in range(n):
             share = _dot(ws.A[i], ws.QY[j], nu)
             for r in range(nu):
                 Y[r] -= share * ws.QY[j, r]
+        if n > 0 and _dot(ws.A[i], Y, nu) <= DETERMINED * alone:
+            for r in range(nu):
+                Y[r] = 0.0
     for i in range(m - first):
         for j in range(i + 1):
             total = _dot(ws.A[first + i], ws.Y[j], nu)
