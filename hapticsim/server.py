@@ -50,6 +50,7 @@ PYTHON_PRIORITY = 20
 # The main thread hears signals and takes the force away when a run ends: it waits for no other of them.  Two
 # that compute on two processors kept it waiting, and a force of 12 N was zero 11.6 ms after Ctrl-C.
 ENDING_PRIORITY = 30
+REAL_TIME = [getattr(os, name) for name in ("SCHED_FIFO", "SCHED_RR") if hasattr(os, name)]
 # How long a Python thread may keep the GIL from the wire thread, which needs it twice per state.  With two
 # busy ones the round trip takes 1.7 to 1.9 ms at p99, 2.1 if this is 0.2 ms and 3.1 if it is 0.5 ms.
 SWITCH_INTERVAL_S = 0.0001
@@ -209,7 +210,7 @@ class Server:
             request_priority(PYTHON_PRIORITY)
 
     def adopt_threads(self) -> None:
-        """Give that priority to every Python thread that has the ordinary one, the main thread a higher one.
+        """Give that priority to every Python thread that has none, the main thread a higher one.
 
         One that is put aside while it holds the interpreter's lock stops the wire thread as well.
         """
@@ -218,7 +219,7 @@ class Server:
         for thread in threading.enumerate():
             priority = ENDING_PRIORITY if thread is threading.main_thread() else PYTHON_PRIORITY
             try:
-                if thread.native_id and os.sched_getscheduler(thread.native_id) == os.SCHED_OTHER:
+                if thread.native_id and os.sched_getscheduler(thread.native_id) not in REAL_TIME:
                     os.sched_setscheduler(thread.native_id, os.SCHED_FIFO, os.sched_param(priority))
             except OSError:  # it ended meanwhile, or this is not permitted
                 continue

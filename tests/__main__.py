@@ -9,6 +9,7 @@ that failed.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -25,7 +26,8 @@ INTERRUPTED = 130
 def give_way(pid: int) -> None:
     """Let a process, and those that it starts from now on, run only when nobody else wants to."""
     if hasattr(os, "SCHED_IDLE"):
-        os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
 
 
 def follow(process: subprocess.Popen[bytes], output: IO[bytes]) -> int:

@@ -117,7 +117,7 @@ def test_every_thread_that_runs_python_gets_a_priority_and_the_one_that_ends_a_r
     strange.start()
     try:
         assert strange.native_id is not None
-        assert os.sched_getscheduler(strange.native_id) == os.SCHED_OTHER
+        assert os.sched_getscheduler(strange.native_id) == before[0] != os.SCHED_FIFO
         server.realtime = True
         server.adopt_threads()
         assert os.sched_getscheduler(strange.native_id) == os.SCHED_FIFO

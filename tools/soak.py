@@ -94,6 +94,7 @@ class Soak:
             switches.switch("nothing", True)
 
     def statistics(self) -> Found:
+        """The newest; asked for often, as a subscriber that does not read gets nothing new."""
         return dict(self._stats.latest("stats", 5.0) or {})
 
     def complaints(self) -> str:
@@ -124,14 +125,14 @@ def measure(minutes: float) -> Found:
         try:
             start = next_rejoin = time.monotonic()
             while (now := time.monotonic()) - start < 60.0 * minutes:
+                noted.append([now - start, *of_process(soak.server.pid)])  # those who went are gone by now
                 if now >= next_rejoin + REJOIN_EVERY_S:
                     next_rejoin = now
                     soak.rejoin()
                 soak.ask()
-                noted.append([now - start, *of_process(soak.server.pid)])
+                statistics = soak.statistics()
                 print(f"\r{(now - start) / 60.0:5.1f} min  {noted[-1][1]:.1f} MiB ", end="", file=sys.stderr)
                 time.sleep(min(EVERY_S, 60.0 * minutes / 30.0))
-            statistics = soak.statistics()
             print(file=sys.stderr)
         finally:
             soak.end()
