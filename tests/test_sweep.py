@@ -105,6 +105,22 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.parametrize("lines", (0, 1))
+def test_ctrl_c_while_workers_start_is_heard_by_nobody_but_the_sweep(tmp_path: Path, lines: int) -> None:
+    script, journal, log = tmp_path / "script.py", tmp_path / "sweep.jsonl", tmp_path / "log"
+    script.write_text(INTERRUPTED)
+    command = [sys.executable, str(script), str(journal), str(log)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen(command, env=environment, start_new_session=True, stderr=subprocess.PIPE)
+    while not journal.exists() or journal.read_text().count("\n") < lines:
+        assert child.poll() is None
+        time.sleep(0.002)
+    time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=20)
+    assert said.count(b"Traceback") == 1 and b"KeyboardInterrupt" in said
+
+
 def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     script, journal, log = tmp_path / "script.py", tmp_path / "sweep.jsonl", tmp_path / "log"
     script.write_text(INTERRUPTED)

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hapticsim.offline.attempt import TRIES, WORKER_DIED, Outcome, attempt
@@ -71,7 +71,8 @@ class _Worker:
     def _start(self) -> None:
         # spawned: a fork would copy the locks of this process's threads in whatever state they are
         self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _leave_interrupts)
-        self._pid = self._pool.submit(os.getpid)
+        with _interrupts_blocked():  # the process, which is started here, takes this over
+            self._pid = self._pool.submit(os.getpid)
 
     def submit(self, *call: Any) -> Future:
         try:
@@ -91,6 +92,21 @@ class _Worker:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Ctrl-C waits; where threads have no mask of signals (Windows) nothing changes."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _leave_interrupts() -> None:
-    """Ctrl-C is for the process that was asked to sweep; it ends this one."""
+    """Ctrl-C is for the process that was asked to sweep; it ends this one, which never hears of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
