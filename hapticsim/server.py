@@ -180,10 +180,10 @@ class Server:
         return True
 
     def release(self) -> None:
-        """Take the force away and wait until it is gone: the first thing to do when a run ends."""
+        """Take the force away for good and wait until it is gone: the first thing to do when a run ends."""
         if not self.session or not self.loop.running:
             return
-        self.session.disarm()
+        self.session.close()
         place, until_s = place_of(self.loop.state, "hand_force_D"), time.monotonic() + RELEASE_S
         time.sleep(RELEASE_AT_LEAST_S)
         while np.any(self.loop.read_state()[place : place + 3]) and time.monotonic() < until_s:

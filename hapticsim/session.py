@@ -57,7 +57,7 @@ class DeviceSession:
         self._scene, self._loop, self._port, self._say = scene, loop, port, say
         self.presses: deque[int] = deque(maxlen=MOST_PRESSES)
         self._buttons = ButtonSwitches(scene)
-        self._disarm_wanted = threading.Event()
+        self._disarm_wanted, self._closed = threading.Event(), False
         self._arms = self._disarms = 0
         self._position = self._velocity = (0.0, 0.0, 0.0)
         self._quaternion, self._angular_velocity = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -73,6 +73,11 @@ class DeviceSession:
 
     def disarm(self) -> None:
         """Take the force away; the device has to ask for it again.  From any thread."""
+        self._disarm_wanted.set()
+
+    def close(self) -> None:
+        """Take the force away because the run ends: whoever engages from now on is not heard."""
+        self._closed = True
         self._disarm_wanted.set()
 
     def run(self, stop: threading.Event, realtime: bool) -> None:
@@ -113,18 +118,19 @@ class DeviceSession:
                 self._flags |= DeviceFlag.STOPPED
             self.target = news.state.target_m
             self.presses.extend(self._buttons.pressed(news.state.buttons))
+        engages = news.arm and not self._closed
         asked = news.disarm or self._disarm_wanted.is_set()
         if asked:
             self._disarm_wanted.clear()
             self._disarms += 1
-        if news.arm:
+        if engages:
             self._arms += 1
             if not is_drivable(self._flags):
                 self._say(
                     "no force: the device reports an emergency stop, or does not report that it is ready "
                     "(flag 1 of its states); engage again when it does."
                 )
-        return bool(news.joined or news.state or asked or news.arm or news.left)
+        return bool(news.joined or news.state or asked or engages or news.left)
 
     def _tell(self) -> None:
         """Give the loop what is known of the device."""

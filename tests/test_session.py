@@ -118,6 +118,17 @@ def test_while_the_loop_stands_still_nothing_leaves_and_the_loop_is_told_until_i
     assert bench.port.sent[-1] == (0.1, Safety.ARMING, Fault.NONE)
 
 
+def test_when_a_run_ends_the_force_goes_and_a_click_brings_nothing_back():
+    bench = Bench().armed()
+    before = bench.state()
+    bench.session.close()
+    ended = bench.state()
+    assert (ended.arms, ended.disarms) == (before.arms, before.disarms + 1)
+    clicked = bench.state(arm=True)
+    assert (clicked.arms, clicked.disarms) == (ended.arms, ended.disarms)
+    assert bench.take(News(joined=HELLO, arm=True)).arms == before.arms
+
+
 def test_a_force_is_withheld_early_enough_to_be_zero_within_the_time_out():
     bench = Bench().armed()
     bench.loop.age_s = 0.0065

@@ -18,7 +18,8 @@ class Trial:
     ``device_s`` and ``server_s``: from the strike until that side gave zero; nan where the kind takes no
     force away, or not on that side; infinite where it stayed.  ``step_share``: largest change of the force
     between two writes, as a share of what the slew limit allows.  ``whole``: whether what was recorded is;
-    None where nothing was.  ``host_s``: how long the host stood still meanwhile.  ``void``: why nothing could
+    None where nothing was.  ``host_s``: how long the host stood still meanwhile.  ``paused_s``: longest pause
+    between two writes to the motors until zero.  ``void``: why nothing could
     be seen.  ``within_s``: the time allowed.
     """
 
@@ -30,6 +31,7 @@ class Trial:
     step_share: float = 0.0
     whole: bool | None = None
     host_s: float = 0.0
+    paused_s: float = math.nan
     void: str = ""
     within_s: float = ZERO_WITHIN_S
     wrong: list[str] = field(default_factory=list)
@@ -41,6 +43,8 @@ class Trial:
         for side, after_s in (("device", self.device_s), ("server", self.server_s)):
             if after_s > late:
                 words = "force stayed" if math.isinf(after_s) else f"zero after {1e3 * after_s:.1f} ms"
+                if side == "device" and not math.isnan(self.paused_s):
+                    words += f", longest pause between two writes {1e3 * self.paused_s:.1f} ms"
                 found.append(f"{side}: {words}")
         if self.largest_N > self.limit_N * (1.0 + ROUNDING):
             found.append(f"{self.largest_N:.3f} N where {self.limit_N:g} N are allowed")

@@ -262,6 +262,8 @@ class Site:
             found.void = "the force was off already at the strike"
         elif zero:
             found.device_s = float(rows[np.argmax(after), 0]) - struck_s if after.any() else float("inf")
+            until = rows[: np.argmax(after) + 1, 0] if after.any() else rows[:, 0]
+            found.paused_s = float(np.diff(until[until > struck_s - 0.005]).max(initial=0.0))
         found.largest_N = float(size.max(initial=0.0))
         if rising.any():
             found.step_N = float(change[rising].max())
