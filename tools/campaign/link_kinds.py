@@ -114,6 +114,7 @@ def operators(name: str, about: str, strike: Callable[[Link], None], status: str
                     break
                 time.sleep(UNTOUCHED_S)
                 link.hold()
+            link.pushing()  # what the last operator asked for is in the recording, too
             link.strike(link.operator, signal.SIGTERM)
             link.wait(link.operator)
             link.strike(link.remote, signal.SIGTERM)

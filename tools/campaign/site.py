@@ -27,6 +27,7 @@ from campaign.host import Host
 from campaign.kinds import Trial
 from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
+from hapticsim.realtime.clock import request_priority
 from hapticsim.recording.reader import Recording, read_recording
 
 HERE = Path(__file__).parent
@@ -37,6 +38,7 @@ CLAMP_N, SLEW_N_PER_S = 12.0, 2000.0  # of the scene and its device
 PATIENCE_S, LOOKED_AFTER_S = 30.0, 0.06
 START_S, ANSWER_S = 600.0, 60.0  # a first start compiles
 GUESSES = 8  # strikes of which one at least cost the force
+STRIKES_AT = 82  # SCHED_FIFO: above the loops
 MATCH_S = 0.02  # a silence of the device begins so soon after it was struck
 
 
@@ -231,9 +233,14 @@ class Site:
         return False
 
     def moment(self, rng: random.Random) -> tuple[int, float]:
-        """Wait a random while; from which write on the motors are to be looked at, and what time it is."""
+        """Wait a random while; from which write on the motors are to be looked at, and what time it is.
+
+        From here to ``trial`` nothing that was started keeps this thread waiting: a SIGKILL that was sent late
+        made the hand look late.
+        """
         number = self.log.written
         time.sleep(rng.uniform(0.0, 0.1))
+        request_priority(STRIKES_AT)
         return number, time.monotonic()
 
     def died_s(self) -> float:
@@ -250,6 +257,7 @@ class Site:
 
     def trial(self, struck_s: float, number: int, zero: bool) -> Trial:
         """What the motors were told from a number of writes on, and when it was zero after a strike."""
+        give_up_priority()
         rows = self.log.since(number)
         size = np.linalg.norm(rows[:, 1:], axis=1)
         change = np.linalg.norm(np.diff(rows[:, 1:], axis=0), axis=1)
@@ -270,6 +278,12 @@ class Site:
             # a tick of the bridge starts up to a millisecond before it writes, and may be late itself
             found.step_share = float((change[rising] / (allowed[rising] + SLEW_N_PER_S * 1e-3)).max())
         return found
+
+
+def give_up_priority() -> None:
+    """Give the calling thread the ordinary priority: what it starts takes it over."""
+    if hasattr(os, "sched_setscheduler"):
+        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 def read_whole(record: Path, complete: bool) -> tuple[Recording | None, bool]:
