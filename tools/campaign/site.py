@@ -235,7 +235,7 @@ class Site:
     def moment(self, rng: random.Random) -> tuple[int, float]:
         """Wait a random while; from which write on the motors are to be looked at, and what time it is.
 
-        From here to ``trial`` nothing that was started keeps this thread waiting: a SIGKILL that was sent late
+        From here to ``trial`` nothing that was started keeps this thread waiting: a signal that was sent late
         made the hand look late.
         """
         number = self.log.written
