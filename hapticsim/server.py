@@ -47,7 +47,7 @@ IO_PRIORITY = 72  # SCHED_FIFO: above the wire thread, which waits for what thes
 # any busy program while the wire thread waits for the lock: with two of them on two processors 34 silences in
 # 12 s, round trip p99 11.5 ms; with this and IO_PRIORITY none, and 2.2 ms.
 PYTHON_PRIORITY = 20
-# The main thread hears signals and takes the force away when a run ends: it waits for no other that runs Python.
+# The main thread hears signals and takes the force away when a run ends: it waits for no other of them.
 ENDING_PRIORITY = 30
 REAL_TIME = [getattr(os, name) for name in ("SCHED_FIFO", "SCHED_RR") if hasattr(os, name)]
 # How long a Python thread may keep the GIL from the wire thread, which needs it twice per state.  With two
