@@ -105,7 +105,7 @@ def test_the_remote_site_holds_64_MiB_at_most_of_what_is_sent_to_it_without_end(
         waited = staticmethod(lambda: 0)
 
     link = LinkSettings(delay_up_s=10.0, delay_down_s=10.0)
-    site = RemoteSite(assemble(hs.load(CONFIGS / "teleop_1s.yaml")), link, Standing())  # type: ignore[arg-type]
+    site = RemoteSite(assemble(hs.load(CONFIGS / "teleop_1s.yaml")), link, Standing())
     tracemalloc.start()
     try:
         for n in range(400):

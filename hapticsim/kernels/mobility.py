@@ -13,9 +13,7 @@ from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_solve
 
 DEPENDENT = 1e-14  # of the largest square A M^-1 A' of a row: what is left of one that depends on others
-DETERMINED = (
-    1e-12  # of the mobility of a contact: what constraints leave of it is rounding, they prescribe its rate
-)
+DETERMINED = 1e-12  # of a contact's mobility: where constraints leave no more they prescribe its rate
 CLASH = 1e-9  # [m/s] or [1/s] a redundant row asks for another rate than the others give
 
 

@@ -19,8 +19,8 @@ class Trial:
     force away, or not on that side; infinite where it stayed.  ``step_share``: largest change of the force
     between two writes, as a share of what the slew limit allows.  ``whole``: whether what was recorded is;
     None where nothing was.  ``host_s``: how long the host stood still meanwhile.  ``paused_s``: longest pause
-    between two writes to the motors until zero.  ``void``: why nothing could
-    be seen.  ``within_s``: the time allowed.
+    between two writes to the motors until zero.  ``void``: why nothing could be seen.  ``within_s``: the time
+    allowed.
     """
 
     device_s: float = math.nan
