@@ -80,3 +80,4 @@ class Event(IntEnum):
     ENERGY = 13  # the tick was refused: it would have gained this energy [J]; last good state kept
     ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out
     THROUGH = 15  # a shape is inside another where nothing holds it, and passes; value is how deep [m]
+    HALTED = 16  # too many events: the mechanism stood still for the rest of the tick; value is how long [s]

@@ -87,5 +87,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
             return f"{subject} was left out with {int(value) - 1} more: all rows are taken"
         case Event.THROUGH:
             return f"{subject}: a corner {value * 1e3:.3g} mm inside is held by no face and passes through"
+        case Event.HALTED:
+            return f"too many events in one tick: nothing moved for its last {value * 1e3:.3g} ms"
         case _:
             return "the tick was not finite, or left all bounds: state taken back, force off"

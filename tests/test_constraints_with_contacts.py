@@ -135,6 +135,66 @@ def test_a_motion_that_drives_a_shape_into_a_surface_is_let_go_and_takes_the_for
     assert contact.force == pytest.approx(WEIGHT, rel=1e-9)
 
 
+INERTIAL = "inertial: {mass_kg: 1.0, com_m: [0.1, 0, 0], inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}"
+
+
+def arm_over_floor(arm: float) -> Scene:
+    """A motion turns a link of two, with a ball at a lever arm [m], 0.05 rad over a floor."""
+    return loads(f"""
+name: arm
+robot:
+  bodies:
+    - name: upper
+      {INERTIAL}
+    - name: lower
+      {INERTIAL}
+  joints:
+    - name: shoulder
+      type: revolute
+      parent: world
+      child: upper
+      axis: [0, 1, 0]
+    - name: elbow
+      type: revolute
+      parent: upper
+      child: lower
+      axis: [0, 1, 0]
+      origin:
+        xyz_m: [0.2, 0, 0]
+handle:
+  body: lower
+shapes:
+  - name: ball
+    body: upper
+    kind: sphere
+    radius_m: 0.01
+    origin:
+      xyz_m: [{arm}, 0, 0]
+  - name: floor
+    kind: plane
+    origin:
+      xyz_m: [0, 0, {-0.01 - 0.05 * arm}]
+contacts:
+  - between: [ball, floor]
+constraints:
+  - name: press
+    kind: motion
+    joint: shoulder
+    speed_per_s: 2.0
+""")
+
+
+@pytest.mark.parametrize("arm", (0.002, 0.02, 0.08, 0.3, 3.0))
+def test_whatever_the_lever_arm_the_motion_is_named_and_let_go(arm):
+    sim = hs.Simulation(arm_over_floor(arm))
+    conflicts = []
+    for _ in range(100):
+        sim.step()
+        conflicts += [e.value for e in sim.events if e.kind == Event.CONFLICT]
+        assert sim.gaps.min() > -1e-7
+    assert conflicts == [pytest.approx(0.5, abs=1e-6)] and sim.held["press"] == Hold.FREE
+
+
 def test_a_contradiction_in_the_middle_of_a_tick_takes_the_force_of_that_tick_away():
     still = "name: still, kind: motion, joint: along, speed_per_s: 0.0"
     fast = "name: fast, kind: motion, joint: along, speed_per_s: 0.3"

@@ -1,4 +1,5 @@
-"""Many balls over a floor: each bounces by itself, a full list of events, and more touches than rows."""
+"""Many balls over a floor: each bounces by itself, more events than a tick or its list has, more touches than
+rows."""
 
 from __future__ import annotations
 
@@ -9,8 +10,12 @@ import hapticsim as hs
 from hapticsim.codes import Event, Hold, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.kernels import dense
 from hapticsim.kernels.arrays import Output
 from hapticsim.model.scene import Scene
+from tests.kernel_access import FLOAT, PLAN, STATE, WORKSPACE, compiled
+
+dense_crossing = compiled(dense.dense_crossing, PLAN, STATE, WORKSPACE, FLOAT)
 
 
 def balls(heights: list[float], restitution: float = 0.0, engages: int | None = None) -> Scene:
@@ -91,7 +96,7 @@ def test_a_full_list_of_events_still_tells_safety_and_the_last_touch_engages():
     armed(sim).step()
     kinds = [e.kind for e in sim.events]
     assert kinds.count(Event.LEAVE) == 32
-    assert len(kinds) >= len(sim._output.events) - 2, "the list is full"
+    assert len(kinds) >= len(sim._output.events) - 3, "the list is full"
     assert kinds[-1] == Event.SAFETY and sim.events[-1].value == Safety.ARMING
     assert sim.held["latch"] == Hold.HELD
     sim.step(5)
@@ -110,12 +115,48 @@ def test_overflow_safety_and_a_refusal_have_places_in_every_list(places):
     sim.step()
     kinds = [e.kind for e in sim.events]
     assert len(kinds) <= places and Event.OVERFLOW in kinds and kinds[-1] == Event.SAFETY
-    assert kinds.count(Event.TOUCH) <= places - 3
+    assert kinds.count(Event.TOUCH) <= places - 4
     assert sim.held["latch"] == Hold.HELD, "the list decides what is told, not what happens"
     sim.apply(torque=np.full(12, 1e308))
     sim.step()
     kinds = [e.kind for e in sim.events]
     assert kinds[-2:] == [Event.NOT_FINITE, Event.SAFETY] and sim.state.safety is Safety.FAULT
+
+
+@pytest.mark.parametrize("allowed", (1, 3, 5))
+def test_a_tick_without_events_left_stands_still_instead_of_pushing_in(allowed):
+    """Twelve balls at 3 m/s strike within one tick; those that no event is left for would be 2 mm deep."""
+    sim = hs.Simulation(balls([1e-3 + 1.5e-4 * i for i in range(12)]))
+    sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "max_events": allowed})
+    sim.set_state(sim.state.q, np.full(12, -3.0))
+    kinetic, potential = sim.energy()
+    halted = 0
+    for _ in range(40):
+        sim.step()
+        for event in sim.events:
+            if event.kind == Event.HALTED:
+                halted += 1
+                assert 0.0 < event.value <= 1e-3
+                assert event.time + event.value == pytest.approx(sim.time, abs=1e-12)
+        assert sim.gaps.min() >= -1e-5
+        assert sum(sim.energy()) <= kinetic + potential + 1e-12
+    assert 12 / allowed - 2 <= halted <= 12
+    assert len(sim.state.contacts) == 12 and not sim.state.fault
+    assert sim.gaps == pytest.approx(np.zeros(12), abs=1e-9)
+
+
+def test_what_starts_closed_and_rises_is_no_touch_though_others_fall_far():
+    """Ball 0 is 3e-13 m over the floor and rises to 2e-9 m before it falls back; ball 1 falls through."""
+    sim = hs.Simulation(balls([0.0, 9e-4, 0.5]))
+    h, ws = 1e-3, sim._workspace
+    start, end = np.array([3e-13, 9e-4, 0.5]), np.array([-1e-8, -2e-3, 0.5])
+    rate = np.array([5e-8 / h, -2.9e-3 / h, 0.0])
+    ws.q0[:], ws.q1[:] = 0.05 + start, 0.05 + end
+    ws.guard0[:3], ws.guard2[:3] = start, end
+    ws.dq[0, :] = rate
+    ws.qs[:] = np.array([-5e-8 / h, -2.9e-3 / h, 0.0])
+    at, slope = dense_crossing(sim.plan, sim._state, ws, h)
+    assert at == pytest.approx(9.0 / 29.0 * h, rel=1e-6) and slope == pytest.approx(-2.9, rel=1e-3)
 
 
 def test_touches_beyond_the_rows_cost_no_search():

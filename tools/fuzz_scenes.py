@@ -35,7 +35,7 @@ LONGEST_s = 120.0  # for one scene, compilation of its robot included
 READY_s = 900.0  # for a process to be ready: the first one compiles the tick
 KEPT_OF_A_KIND = 5
 TOLD_EVERY = 500  # scenes, where there is no terminal to show a bar on
-KINDS = ("crash", "hang", "nan", "gain", "flight", "sunk", "force", "silent")
+KINDS = ("crash", "hang", "nan", "gain", "flight", "sunk", "force", "stuck", "silent")
 
 
 class Worker:
@@ -140,7 +140,7 @@ class Campaign:
 
     def _count(self, verdict: dict[str, Any]) -> None:
         self.counts["scenes"] += 1
-        for key in ("ticks", "refused_ticks", "slow_ticks"):
+        for key in ("ticks", "refused_ticks", "halted_ticks", "slow_ticks"):
             self.counts[key] += verdict.get(key, 0)
         self.counts["refused at load"] += bool(verdict.get("refused_at_load"))
         self.counts["in contact"] += verdict.get("contacts", 0) > 0
@@ -194,7 +194,8 @@ def show(console: Console, found: Found, _: Found | None) -> None:
     console.print(
         f"{counts['scenes']} scenes, {counts['ticks']} ticks in {found['seconds']:.0f} s: "
         f"{counts['in contact']} were in contact, {counts['refused at load']} refused at load, "
-        f"{counts['with a refused tick']} had {counts['refused_ticks']} ticks refused and told; "
+        f"{counts['with a refused tick']} had {counts['refused_ticks']} ticks refused and told, "
+        f"{counts['halted_ticks']} ticks were halted and told; "
         f"{counts['slow_ticks']} ticks took more than 1 ms in each of three runs (longest "
         f"{found['slowest_tick_s'] * 1e3:.2f} ms); the largest gain that is no find was "
         f"{found['worst_gain_kept']:.1e} of the scale.",

@@ -8,6 +8,7 @@ flight      a speed above FLIGHT or a place beyond FAR, where the energy is not 
             newton metre turns a link of 2e-4 kg m^2 at 1000 rad/s after 0.2 s
 sunk        a shape deeper than SUNK in a plane, without a word
 force       a force on the hand above its limit, or a change above the slew limit other than to zero
+stuck       STUCK ticks in a row that did not get to their end
 silent      a tick that was not finite or was refused, and no event says so
 slow        a tick above SLOW of processor time in each of RUNS runs of the trial (counted, not a find)
 """
@@ -34,6 +35,7 @@ PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
 GAIN = 1e-6  # of the scene's scale of energy
 FLIGHT, FAR = 1e3, 1e3  # [m/s or rad/s], [m or rad]
 SUNK = 1e-3  # [m]
+STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
 LOOK_EVERY = 4  # ticks, where no hand is there to be hurt
 TOLD = (Event.ENERGY, Event.NOT_FINITE, Event.ROWS_FULL)
@@ -51,6 +53,7 @@ class Verdict:
     finds: dict[str, str] = field(default_factory=dict)
     ticks: int = 0
     refused_ticks: int = 0
+    halted_ticks: int = 0  # that did not get to their end
     slow_ticks: int = 0
     slowest_s: float = 0.0
     worst_gain: float = 0.0  # of the scale
@@ -117,6 +120,7 @@ class _Watch:
         self.torque: np.ndarray | None = None  # applied now
         self.work = 0.0  # [J] of applied torques, at most
         self.told = False
+        self.halted = 0  # ticks in a row
 
     def take(self, tick: int) -> float:
         """Act, step, look; return how long the step took [s]."""
@@ -138,6 +142,7 @@ class _Watch:
         kinds = {event.kind for event in sim.events}
         refused = bool(kinds & {Event.ENERGY, Event.NOT_FINITE})
         verdict.refused_ticks += refused
+        self._look_whether_halted(tick, Event.HALTED in kinds)
         self.told = self.told or bool(kinds & set(TOLD))
         if self.trial.hand is not None or refused or tick % LOOK_EVERY == 0:
             self._look(tick, refused)
@@ -154,6 +159,12 @@ class _Watch:
                 self.sim.apply(torque=self.torque)
             case "switch":
                 self.sim.switch(act["name"], act["held"])
+
+    def _look_whether_halted(self, tick: int, halted: bool) -> None:
+        self.halted = self.halted + 1 if halted else 0
+        self.verdict.halted_ticks += halted
+        if self.halted == STUCK:
+            self.verdict.finds["stuck"] = f"{STUCK} ticks in a row did not end, at tick {tick}"
 
     def _look(self, tick: int, refused: bool) -> None:
         state, verdict, at = self.sim.state, self.verdict, f"at tick {tick}"

@@ -14,15 +14,18 @@ from hapticsim.kernels.selection import select_speeds
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
 SAFETY, NOT_FINITE = int(Event.SAFETY), int(Event.NOT_FINITE)
-KEPT = 3  # last places of the list of events that others do not take
+HALTED = int(Event.HALTED)
+KEPT = 4  # last places of the list of events that others do not take
 
 
 @kernel
 def record(out, kind, contact, value, t):
-    """Append an event; of a full list the last places are kept for OVERFLOW, then SAFETY and NOT_FINITE."""
+    """Append an event; the last places are kept for OVERFLOW, HALTED, then SAFETY and NOT_FINITE."""
     n, room = out.counts[0], out.events.shape[0] - KEPT
     if kind == OVERFLOW:
         room += 1
+    elif kind == HALTED:
+        room += 2
     elif kind == SAFETY or kind == NOT_FINITE:
         room += KEPT
     if n < room:

@@ -89,7 +89,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
             worst = math.inf
             for g in range(ws.guard1.size):
                 fires = has_fired(state, g, ws.guard0, ws.guard2) and not has_jump(state, g, m)
-                if fires and ws.guard1[g] < worst:
+                if fires and ws.guard1[g] < worst and not (is_gap(state, g) and ws.guard1[g] >= ws.guard0[g]):
                     worst = ws.guard1[g]
                     culprit = g
             if worst < HIT:

@@ -41,6 +41,7 @@ STEPS = 12
 ADRIFT, LOST = 1e-4, 1e-3  # [m] or [rad] off at the start of a tick: where rows depend on others, or not
 PUSHED_IN = 1e-4  # [m] deeper than this closing must not push a shape into another: it could not be met
 RATE_DRIVEN = 1e-6  # [m/s] what closes faster after all impulses is driven in by constraints
+VANISHED = 1e-20  # length of a row that asks for the impossible by itself, squared
 SHARE_TOLD = 0.01  # of a contradiction: less of it is not named
 
 
@@ -88,12 +89,21 @@ def latch(plan, state, ws, c, t):
 def name_conflict(plan, state, ws, out, m, t):
     """Record what contradicts what among the m rows of constraints in ws, with the share of each.
 
+    A row's part counts with its length (in kinetic energy), so that no share depends on lever arms or units.
     Returns the last one that does, -1 where none has a share.
     """
-    found = -1
+    found, whole = -1, 0.0
     choose_speeds(plan, state, ws, out, m, t)
     state.rank[1] = -1  # not the rows that will be imposed: the speeds are chosen again
     conflict(ws.U, state.rank[0], m, ws.b, CLASH, ws.share)
+    for i in range(m):
+        length = VANISHED
+        for r in range(ws.u0.size):
+            length += ws.A[i, r] * ws.A[i, r] / ws.M[r, r]
+        ws.share[i] *= length
+        whole += ws.share[i]
+    for i in range(m):
+        ws.share[i] /= max(whole, VANISHED * VANISHED)
     for c in range(state.hold.size):
         total = 0.0
         for i in range(m):

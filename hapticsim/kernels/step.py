@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import Event, Fault
-from hapticsim.kernels.choice import OVERFLOW, record
+from hapticsim.kernels.choice import HALTED, OVERFLOW, record
 from hapticsim.kernels.coupling import anchor, coupler_force, handle_motion
 from hapticsim.kernels.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.edges import feature, is_lost
 from hapticsim.kernels.embedding import scaled_volume
 from hapticsim.kernels.energy import (
+    END,
     FIRST,
     POWER,
     REFUSED,
+    START,
     UNKNOWN,
     begin_balance,
     begin_piece,
@@ -46,6 +48,7 @@ from hapticsim.kernels.units import capture, choose_speeds, handle, resolve, set
 
 ARMED_STRETCH = 4.0  # times max_stretch_m: a coupler longer than that while it is armed
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
+PUSHED_IN = 1e-5  # [m] deeper than this nothing goes where nobody looks any more
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
@@ -144,6 +147,15 @@ def fires_again(ws, guard):
     k = guard if guard < nk else guard - nk
     ws.fires[k] += 1
     return ws.fires[k] > 1
+
+
+@kernel
+def pushes_in(state, ws):
+    """True when the piece just integrated drives a free candidate into its surface, by ws.guard1."""
+    for k in range(state.active.size):
+        if state.active[k] == 0 and ws.guard1[k] < -PUSHED_IN and ws.guard1[k] < ws.guard0[k]:
+            return True
+    return False
 
 
 @kernel
@@ -255,6 +267,10 @@ def step(plan, state, inp, out, ws):
         sort_inside(plan, state, ws, out, t)
         remaining = plan.tick_s - t
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
+        if handled >= plan.max_events and pushes_in(state, ws):
+            ws.work[END] = ws.work[START]
+            record(out, HALTED, -1, remaining, t)
+            break
         if fired == OVERLOOKED or divide_piece(plan, state, ws):
             handled += int(fired == OVERLOOKED)
             start_piece(plan, state, inp, out, ws, t, m, 1)
