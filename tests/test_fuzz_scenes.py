@@ -15,6 +15,7 @@ from scene_trial import Verdict, run
 
 from hapticsim.simulation import Simulation, Snapshot
 
+FINDS = Path(__file__).parent / "finds"
 FALL = {
     "name": "a ball falls",
     "robot": {
@@ -57,6 +58,11 @@ def test_a_scene_without_fault_has_no_finds():
 def test_random_scenes_hold(seed: int):
     verdict: Verdict = run(make(seed, 0, 6))
     assert verdict.finds == {}
+
+
+@pytest.mark.parametrize("path", sorted(FINDS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_what_long_campaigns_found_holds(path: Path):
+    assert run(kept(path)).finds == {}
 
 
 def spoil(monkeypatch: pytest.MonkeyPatch, **changes: object) -> Verdict:

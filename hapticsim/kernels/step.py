@@ -30,10 +30,10 @@ from hapticsim.kernels.energy import (
 )
 from hapticsim.kernels.events import LEAVE, touching
 from hapticsim.kernels.foreign import kinematics_at
-from hapticsim.kernels.guards import read_guards, read_reported_guards, row_forces
+from hapticsim.kernels.guards import is_gap, read_guards, read_reported_guards, row_forces
 from hapticsim.kernels.hand import bound_power, command_hand, sample_turn, seat_turn
 from hapticsim.kernels.imposing import CONFLICT, INCONSISTENT, let_go_adrift, release
-from hapticsim.kernels.inside import sort_inside
+from hapticsim.kernels.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
@@ -282,6 +282,7 @@ def step(plan, state, inp, out, ws):
             break
         t += taken
         handled += 1
+        closed = is_gap(state, fired)
         quick = quick + 1 if fires_again(ws, fired) and taken < CHATTER_SHARE * plan.tick_s else 0
         if handled == plan.max_events or quick == CHATTERS:
             quick = 0
@@ -291,6 +292,8 @@ def step(plan, state, inp, out, ws):
             out.counts[3] += 1
         else:
             m = handle(plan, state, inp, ws, out, fired, t)
+        if closed:
+            overlook_unheld(plan, state, ws, fired)
         if plan.driven == 1:  # impulses of what is driven do work
             ws.moved[0] = 1
         if start_piece(plan, state, inp, out, ws, t, m, 0):
