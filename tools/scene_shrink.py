@@ -35,7 +35,8 @@ def _without_a_part(trial: Trial) -> Iterator[Trial]:
     if trial.hand is not None:
         yield _changed(trial, hand=None, acts=[a for a in trial.acts if a["do"] not in ("arm", "disarm")])
     for i, act in enumerate(trial.acts):
-        if act["do"] == "disarm" or not any(act.get("values", [1.0])):  # ends the work that is put in
+        ends = act["do"] == "disarm" or act.get("held") is False or not any(act.get("values", [1.0]))
+        if ends:  # the work that is put in
             continue
         yield _changed(trial, acts=trial.acts[:i] + trial.acts[i + 1 :])
     for key in ("constraints", "contacts", "torques"):
