@@ -130,6 +130,34 @@ def test_a_broken_bound_is_not_excused_by_trials_that_are_tried_again(campaign, 
     assert end.value.code == tool.BROKEN
 
 
+@pytest.mark.parametrize(
+    ("second", "status"), (("good", None), ("late", "BROKEN"), ("spoilt", "BROKEN")), ids=str
+)
+def test_with_again_a_kind_is_judged_by_a_second_try_that_can_be_judged(
+    campaign, tool, monkeypatch, capsys, second, status
+):
+    trials = {
+        "late": campaign.Trial(device_s=0.012),
+        "good": campaign.Trial(device_s=0.004),
+        "spoilt": campaign.Trial(void="the force was off"),
+    }
+    asked = []
+
+    def run(number, rng):
+        asked.append(number)
+        return [trials["late" if len(asked) == 1 else second]] * number
+
+    monkeypatch.setattr("sys.argv", ["fault_campaign.py", "--trials", "2", "--kind", "k", "--again"])
+    monkeypatch.setattr(tool, "KINDS", {"k": campaign.Kind("k", "here", "does it", run)})
+    if status is None:
+        tool.main()
+        assert "2, then 0" in capsys.readouterr().out
+    else:
+        with pytest.raises(SystemExit) as end:
+            tool.main()
+        assert end.value.code == getattr(tool, status)
+
+
 def test_a_kind_that_raises_is_broken_and_the_others_are_tried(campaign, tool, monkeypatch):
     def raises(trials, rng):
         yield campaign.Trial()
