@@ -165,6 +165,8 @@ def run_all(
     children: list[Child] = []
     arguments = ["-m", "devices", name, "--endpoint", side.device_endpoint, "--options", json.dumps(options)]
     arguments += ["--wait", "inf"]  # for this side, which ends the run if it is not to be had
+    if scene.device.hold_to_run is not None:
+        arguments += ["--hold-to-run", scene.device.hold_to_run]
     if realtime:
         arguments.append("--realtime")
     try:

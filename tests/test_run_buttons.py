@@ -1,16 +1,20 @@
-"""A server and a device whose button switches a constraint, over the wire."""
+"""The buttons of a device, over the wire: one switches a constraint, one must stay down for force."""
 
 from __future__ import annotations
 
 import threading
 import time
 
+import numpy as np
+
 import hapticsim as hs
 from devices.base import ENGAGE, FIRST, ZERO
 from devices.scripted import Scripted
+from hapticsim.codes import Safety
+from hapticsim.recording.reader import read_recording
 from hapticsim.wire.device_link import DeviceLink
 from tests.four_bar import FOUR_BAR
-from tests.processes import START_S, eventually
+from tests.processes import PUSH, START_S, eventually
 from tests.test_run_visit import publish_endpoint
 
 
@@ -71,3 +75,18 @@ def test_a_button_switches_a_constraint_once_per_press_and_the_event_says_so(pla
     switched = [e["text"] for e in told if e["kind"] == "switch"]
     assert switched == ["'brake' holds", "'brake' is free"]
     assert server.stop() == 0
+
+
+def test_a_scene_names_the_button_that_must_stay_down_for_force(place):
+    """The scripted hand holds the first button for 2.5 s, and clicks to engage while it is up as well."""
+    clicks = [{"time_s": 0.3 + 0.4 * n, "button": "engage", "hold_s": 0.1} for n in range(12)]
+    held = {"time_s": 0.9, "button": "first", "hold_s": 2.5}
+    device = {"driver": "scripted", "options": {**PUSH, "presses": [held, *clicks]}, "hold_to_run": "first"}
+    program = place.run("run", place.scene(device=device), "--seconds", "4.5", "--record", "r.mcap")
+    assert program.said.count("the hold-to-run button is up; force is zero until you engage again") == 2
+    recording = read_recording(place.folder / "r.mcap")
+    force = np.linalg.norm([recording.column(f"hand_force_{axis}_N") for axis in "xyz"], axis=0)
+    felt = np.flatnonzero(force > 0.0)
+    assert force.max() > 3.0 and felt[-1] - felt[0] < 2600, "no click gives force while the button is up"
+    assert felt[-1] < len(force) - 500
+    assert np.all(recording.column("safety")[felt[-1] + 10 :] == Safety.DISARMED)

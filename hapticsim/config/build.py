@@ -90,7 +90,12 @@ def build(
         ),
         coupler=_coupler(entry.coupler, refuse),
         safety=SafetySettings(**entry.safety.model_dump()),
-        device=DeviceSettings(entry.device.driver, entry.device.emulate, dict(entry.device.options)),
+        device=DeviceSettings(
+            entry.device.driver,
+            entry.device.emulate,
+            dict(entry.device.options),
+            entry.device.hold_to_run,
+        ),
         link=None if link is None else LinkSettings(**link.model_dump()),
         anticipate_s=float(entry.anticipate_s),
         publish_Hz=float(entry.publish.rate_Hz),

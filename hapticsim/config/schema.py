@@ -247,6 +247,10 @@ class Device(Section):
         default="omega_3", description="row of the device table that an emulated device takes after"
     )
     options: dict[str, Any] = Field(default={}, description="handed to the driver untouched")
+    hold_to_run: Literal["engage", "first", "second", "third", "fourth"] | None = Field(
+        default=None,
+        description="button that must stay down for force, in a run; left out: what the driver says",
+    )
     endpoint: Endpoint | None = Field(
         default=None, description="ipc:// or tcp:// address; left out: a private ipc folder"
     )

@@ -104,6 +104,7 @@ class DeviceSettings:
     driver: str = "scripted"  # entry-point name in group hapticsim.devices
     emulate: str = "omega_3"  # row of the device table
     options: dict[str, object] = field(default_factory=dict)  # handed to the driver untouched
+    hold_to_run: str | None = None  # button that must stay down for force; None: what the driver says
 
 
 @dataclass(frozen=True, eq=False)
