@@ -20,7 +20,7 @@ from hapticsim.codes import (
 )
 from hapticsim.kernels.row import MASK_BITS, WIDTH
 from hapticsim.model.constraints import Row
-from hapticsim.model.tree import ANGULAR, JOINT_KINDS, WORLD, Model
+from hapticsim.model.tree import ANGULAR, JOINT_KINDS, WORLD
 
 ROW_WORDS = {
     POINT_ROW: "point",
@@ -34,14 +34,6 @@ ROW_WORDS = {
 }
 
 
-def speed_names(model: Model) -> list[str]:
-    """Return a name per generalized speed: that of its joint, numbered where the joint has several."""
-    names: list[str] = []
-    for joint in model.moving_joints:
-        names += [joint.name] if joint.nu == 1 else [f"{joint.name}[{i}]" for i in range(joint.nu)]
-    return names
-
-
 def hold_word(hold: float) -> str:
     """``free``, ``held``, ``forward`` or ``backward``."""
     return Hold(int(hold)).name.lower()
@@ -53,7 +45,7 @@ class ConstraintDescriber:
     def __init__(self, assembly: Assembly) -> None:
         scene, eq = assembly.scene, assembly.equations
         self.names = [c.name for c in scene.constraints]
-        self.speeds = speed_names(scene.model)
+        self.speeds = scene.model.speed_names
         self._model, self._constraints = scene.model, scene.constraints
         self._start = assembly.plan.constraint_start
         first, nk = WIDTH + eq.nq + eq.nu, len(assembly.candidates)

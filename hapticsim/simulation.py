@@ -19,7 +19,7 @@ from hapticsim.kernels.row import PLACE, fill_row
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Placement
 from hapticsim.speed_choice import SpeedChoice
-from hapticsim.start import assemble_start, check_place
+from hapticsim.start import assemble_start, check_place, refuse_beyond
 
 UPRIGHT, STILL = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
 
@@ -336,11 +336,12 @@ class Simulation:
 
         Raises
         ------
-        ConfigError : wrong shape, not finite, or a shape more than a millimetre inside another; nothing has
-            changed then.
+        ConfigError : wrong shape, not finite, beyond what a tick allows, or a shape more than a millimetre
+            inside another; nothing has changed then.
         """
         state = self._state
         q, u = _finite(q, state.q.shape, "q"), _finite(u, state.u.shape, "u")
+        refuse_beyond(self.assembly, q, u, "<argument>", "q, u")
         check_place(self.assembly, q, "q")
         state.q[:], state.u[:] = q, u
         state.active[:] = state.rank[:] = state.face[:] = 0

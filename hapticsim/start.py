@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from hapticsim.assembly import Assembly, assemble
+from hapticsim.assembly import Assembly, assemble, turning_speeds
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.arrays import Output
+from hapticsim.kernels.energy import MOST_Q, MOST_TURN, MOST_U
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.tree import WORLD, Placement
@@ -47,6 +48,7 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
         assembly.plan, assembly.new_state(), assembly.new_input(), out, assembly.new_workspace()
     )
     path = assembly.scene.path
+    refuse_beyond(assembly, assembly.scene.q0, assembly.scene.u0, path, "initial")
     _refuse_depth(assembly, out, path, "initial")
     _refuse_middles(assembly, assembly.scene.q0, path, "initial")
     if out.row_gap.size and np.abs(out.row_gap).max() > GAP:
@@ -58,6 +60,24 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
             f"start with at most {GAP:g}, or write 'close_loops: true' to start at the nearest place "
             "where it is closed.",
         )
+
+
+def refuse_beyond(assembly: Assembly, q: np.ndarray, u: np.ndarray, path: str, key: str) -> None:
+    """Refuse coordinates (nq,) and speeds (nu,) with which the first tick would be refused as astray.
+
+    Raises
+    ------
+    ConfigError : which speed or coordinate, and what is allowed.
+    """
+    tick_s, model = assembly.scene.tick_s, assembly.scene.model
+    if np.abs(q).max(initial=0.0) > MOST_Q:
+        why = f"has a coordinate of {np.abs(q).max():.3g} m or rad: at most {MOST_Q:g} is allowed."
+        raise ConfigError(path, key, why)
+    most = np.where(turning_speeds(model) == 1, min(MOST_U, MOST_TURN / tick_s), MOST_U)
+    if np.any(np.abs(u) > most):
+        r = int(np.argmax(np.abs(u) / most))
+        why = f"gives {model.speed_names[r]!r} a speed of {u[r]:.3g} (SI): at most {most[r]:g} is allowed"
+        raise ConfigError(path, key, why + (f" at {1.0 / tick_s:g} Hz." if most[r] < MOST_U else "."))
 
 
 def check_place(assembly: Assembly, q: np.ndarray, key: str) -> None:

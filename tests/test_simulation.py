@@ -7,6 +7,7 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.codes import Event, Fault, Safety
+from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
 from tests import scenes
 from tests.places import PUCK, WAM
@@ -208,3 +209,44 @@ def test_a_scene_that_starts_inside_a_surface_is_refused(tmp_path) -> None:
         hs.ConfigError, match=r"initial puts 'fingertip' \S+ mm into 'table': start with at most 1 mm; "
     ):
         hs.Simulation(hs.load(path))
+
+
+FALLING = """
+name: falling
+robot:
+  bodies:
+    - {name: b, inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}}
+  joints:
+    - {name: j, type: free, parent: world, child: b}
+handle: {body: b}
+initial: {free: {j: {SPEED}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("allowed", "given", "sentence"),
+    [
+        (
+            "velocity_m_per_s: [0, 0, -9.9e5]",
+            "velocity_m_per_s: [0, 0, -1.1e6]",
+            "initial gives 'j[5]' a speed of -1.1e+06 (SI): at most 1e+06 is allowed.",
+        ),
+        (
+            "angular_velocity_rad_per_s: [0, 1500, 0]",
+            "angular_velocity_rad_per_s: [0, 1501, 0]",
+            "initial gives 'j[1]' a speed of 1.5e+03 (SI): at most 1500 is allowed at 1000 Hz.",
+        ),
+    ],
+)
+def test_a_start_faster_than_a_tick_can_follow_is_refused(allowed, given, sentence):
+    """The first tick would be refused as gone astray, and the mechanism stand still without a reason."""
+    sim = hs.Simulation(loads(FALLING.replace("SPEED", allowed)))
+    u = sim.state.u
+    with pytest.raises(hs.ConfigError) as refused:
+        hs.Simulation(loads(FALLING.replace("SPEED", given)))
+    assert str(refused.value).endswith(sentence)
+    with pytest.raises(hs.ConfigError, match="at most"):
+        sim.set_state(sim.state.q, 1.02 * u)
+    assert np.array_equal(sim.state.u, u)
+    sim.step()
+    assert sim.state.fault == Fault.NONE

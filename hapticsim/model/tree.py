@@ -142,6 +142,14 @@ class Model:
     def body_names(self) -> tuple[str, ...]:
         return tuple(b.name for b in self.bodies)
 
+    @property
+    def speed_names(self) -> list[str]:
+        """A name per generalized speed: that of its joint, numbered where the joint has several."""
+        names: list[str] = []
+        for joint in self.moving_joints:
+            names += [joint.name] if joint.nu == 1 else [f"{joint.name}[{i}]" for i in range(joint.nu)]
+        return names
+
     def q_slice(self, joint_name: str) -> slice:
         """Where the coordinates of a joint stand in q."""
         start = 0
