@@ -12,7 +12,6 @@ where there was one.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import queue
 import subprocess
@@ -38,6 +37,10 @@ TOLD_EVERY = 500  # scenes, where there is no terminal to show a bar on
 KINDS = ("crash", "hang", "nan", "gain", "flight", "sunk", "force", "stuck", "silent")
 
 
+class NotReady(Exception):
+    """A worker did not get ready, and why."""
+
+
 class Worker:
     """A process that runs trials; it is started again when it dies."""
 
@@ -45,21 +48,38 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
         self._answers: queue.Queue[str] = queue.Queue()
 
-    def run(self, trial: Trial) -> dict[str, Any]:
-        """Return the verdict of a trial; a process that died or hung is one too."""
-        if self._process is None:
-            command = [sys.executable, __file__, "--worker"]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-            )
-            self._answers = queue.Queue()
-            threading.Thread(target=self._listen, args=(self._process, self._answers), daemon=True).start()
-            with contextlib.suppress(queue.Empty):  # what does not get ready does not answer either
-                self._answers.get(timeout=READY_s)
-        assert self._process.stdin is not None
+    def _start(self) -> subprocess.Popen[str]:
+        """Start a process and wait until it has compiled the tick.  Raises NotReady."""
+        command = [sys.executable, __file__, "--worker"]
+        self._process = process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self._answers = queue.Queue()
+        threading.Thread(target=self._listen, args=(process, self._answers), daemon=True).start()
         try:
-            self._process.stdin.write(json.dumps(trial.as_dict()) + "\n")
-            self._process.stdin.flush()
+            if self._answers.get(timeout=READY_s):
+                return process
+        except queue.Empty:
+            self.end()
+            raise NotReady(f"a worker was not ready after {READY_s:g} s.") from None
+        self._process = None
+        raise NotReady(f"a worker could not start: {self._last_words(process)}")
+
+    @staticmethod
+    def _last_words(process: subprocess.Popen[str]) -> str:
+        """What a process that died said last."""
+        process.wait()
+        assert process.stderr is not None
+        lines = process.stderr.read().strip().splitlines()
+        return f"status {process.returncode}: {lines[-1] if lines else 'no words'}"
+
+    def run(self, trial: Trial) -> dict[str, Any]:
+        """Return the verdict of a trial; a process that died or hung is one too.  Raises NotReady."""
+        process = self._process or self._start()
+        assert process.stdin is not None
+        try:
+            process.stdin.write(json.dumps(trial.as_dict()) + "\n")
+            process.stdin.flush()
             answer = self._answers.get(timeout=LONGEST_s)
         except queue.Empty:
             self.end()
@@ -67,11 +87,8 @@ class Worker:
         except OSError:
             answer = ""
         if not answer:
-            process, self._process = self._process, None
-            process.wait()
-            assert process.stderr is not None
-            last = process.stderr.read().strip().splitlines()
-            return {"finds": {"crash": f"status {process.returncode}: {last[-1] if last else 'no words'}"}}
+            self._process = None
+            return {"finds": {"crash": self._last_words(process)}}
         verdict: dict[str, Any] = json.loads(answer)
         return verdict
 
@@ -109,6 +126,7 @@ class Campaign:
         self.counts: Counter[str] = Counter()
         self.slowest_s = self.worst_gain = 0.0
         self.finds: list[dict[str, Any]] = []
+        self.why_not = ""  # no worker gets ready
         self._lock = threading.Lock()
         self._seeds = iter(range(options.seed, options.seed + options.scenes))
 
@@ -119,10 +137,12 @@ class Campaign:
             while True:
                 with self._lock:
                     seed = next(self._seeds, None)
-                if seed is None:
+                if seed is None or self.why_not:
                     return
                 self._one(worker, seed)
                 progress.advance(bar)
+        except NotReady as reason:
+            self.why_not = str(reason)
         finally:
             worker.end()
 
@@ -178,6 +198,8 @@ def measure(options: argparse.Namespace) -> Found:
                 thread.join()
         except KeyboardInterrupt:  # what was found so far
             pass
+    if campaign.why_not:
+        sys.exit(campaign.why_not)
     return {
         "counts": dict(campaign.counts),
         "found": {kind: campaign.counts[kind] for kind in KINDS},
