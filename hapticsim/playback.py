@@ -24,7 +24,7 @@ LINE_EVERY_S = 0.25
 
 
 def play(file: Path, window: bool, progress: Callable[[str], Any], trust: bool = False) -> float:
-    """Replay a recording and print what was found; return the largest difference of any coordinate or speed.
+    """Replay a recording and print what was found; return the difference that ``virtual.replay`` does.
 
     trust : run a Python program in it (`recorded_scene`).
 
@@ -50,7 +50,11 @@ def play(file: Path, window: bool, progress: Callable[[str], Any], trust: bool =
         worst = replay(recording, simulation, show.tell)
     finally:
         show.close()
-    verdict = "every state the same to the bit" if worst == 0.0 else f"states differ by up to {worst:.3g}"
+    verdict = (
+        "every state and force the same to the bit"
+        if worst == 0.0
+        else f"states or forces differ by up to {worst:.3g}"
+    )
     print(f"{len(data)} ticks, {data[-1, 0]:.3f} s replayed: {verdict}")
     return worst
 

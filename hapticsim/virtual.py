@@ -26,6 +26,16 @@ from hapticsim.simulation import Simulation
 from hapticsim.stretches import Stretches
 
 ZERO = [0.0, 0.0, 0.0]
+FELT = [  # columns of what the hand got, and why
+    PLACE[name]
+    for name in (
+        "safety",
+        "fault",
+        "gain",
+        *(f"hand_force_{a}_N" for a in "xyz"),
+        *(f"hand_torque_{a}_Nm" for a in "xyz"),
+    )
+]
 LARGEST = 1e15  # magnitude of what a run records, as of what a scene file may hold
 BATCH = 1000  # ticks between two writes to the recording and two lines of progress
 
@@ -166,7 +176,9 @@ def replay(
     simulation: Simulation,
     tell: Callable[[int, np.ndarray], Any] = lambda done, row: None,
 ) -> float:
-    """Feed the recorded inputs to the same tick; return the largest difference of q and u (0.0: to the bit).
+    """Feed the recorded inputs to the same tick; return the largest difference (0.0: to the bit).
+
+    Compared are q, u, what the hand got, and the state of the force output.
 
     tell : called after every tick with the number of rows done and the row.
 
@@ -178,14 +190,14 @@ def replay(
     nq, nu = simulation.assembly.equations.nq, simulation.assembly.equations.nu
     row = np.zeros(data.shape[1])
     worst = 0.0
-    motion = slice(WIDTH, WIDTH + nq + nu)
-    _check_numbers(recording, [*COLUMNS, *range(motion.start, motion.stop)])
+    compared = [*FELT, *range(WIDTH, WIDTH + nq + nu)]
+    _check_numbers(recording, [*COLUMNS, *compared])
     for k in range(len(data)):
         simulation.take_inputs(data[k])
         simulation.step()
         simulation.read_row(row)
-        if not np.array_equal(row[motion], data[k, motion]):
-            worst = max(worst, float(np.max(np.abs(row[motion] - data[k, motion]))))
+        if not np.array_equal(row[compared], data[k, compared]):
+            worst = max(worst, float(np.max(np.abs(row[compared] - data[k, compared]))))
         tell(k + 1, row)
     return worst
 

@@ -91,7 +91,7 @@ def test_a_recorded_run_replays_to_the_bit(visit):
     place, _ = visit
     program = place.run("replay", "visit.mcap")
     assert program.process.returncode == 0
-    assert "every state the same to the bit" in program.printed
+    assert "every state and force the same to the bit" in program.printed
 
 
 def test_a_replay_that_differs_says_so_and_fails(visit):
@@ -104,7 +104,7 @@ def test_a_replay_that_differs_says_so_and_fails(visit):
         writer.append(data)
     program = place.run("replay", other)
     assert program.process.returncode == 1
-    assert "states differ by up to" in program.printed
+    assert "states or forces differ by up to" in program.printed
 
 
 def test_no_socket_is_left_behind(visit):
