@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, settings
 from tests.host_judge import HostJudge
 from tests.processes import Place
 
-# Files of tests against the real clock, besides tests with the mark ``clock``.  They run one at a time, and
-# each is judged against the host (host_judge.py).
+# Files of tests against the real clock, besides tests with the mark ``clock``.  Each is judged against the
+# host (host_judge.py); ``clock(alone=True)`` has the machine to itself, because it keeps all processors busy.
 REAL_TIME = (
     "test_bridge",
     "test_force_wait",

@@ -2,7 +2,8 @@
 
 While a test with the mark ``clock`` runs, probes on each processor (hapticsim/realtime/probe.py) see what
 stops a thread there.  One that fails without a stall has failed, at once.  One that fails beside a stall is
-run again, at most RUN_AGAIN times and while its runs took less than PATIENCE_S together.  If that does not
+run again, with no test of another process beside it (turns.py), at most RUN_AGAIN times and while its runs
+took less than PATIENCE_S together.  If that does not
 help
 
 - it has failed, where it failed in the same place each time: a stall now and then explains a failure now and
@@ -27,11 +28,13 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from hapticsim.realtime.probe import HostProbe
+from tests.turns import alone, beside_others
 from tools.processor_time import others_s
 
 RUN_AGAIN, REST_S, PATIENCE_S = 3, 1.0, 120.0
 EXPLAINS_S = 0.004  # a bridge cuts the force 6 ms after the last command: what is left to 10 ms
 SHARE = 0.05  # of the time that ordinary threads wait: what counts in threads that sleep is off by as much
+AGAIN, OPEN = "run again on this host", "inconclusive on this host"  # properties of a test's last report
 AWAY = 0.2  # of the time: what no test against the clock stands
 
 
@@ -102,12 +105,15 @@ class HostJudge:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Run a test against the clock, and again while the host excuses that it failed."""
-        if item.get_closest_marker("clock") is None:
+        mark = item.get_closest_marker("clock")
+        if mark is None:
             return None
         item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
         places, away, began = set[str](), 1.0, time.monotonic()
+        told: list[tuple[str, object]] = []
         for attempt in range(RUN_AGAIN + 1):
-            with self._witness() as witness:
+            turn = alone() if attempt or mark.kwargs.get("alone") else beside_others()
+            with turn, self._witness() as witness:
                 reports = runtestprotocol(item, nextitem=nextitem, log=False)
             excuse = witness.excuse() if any(report.failed for report in reports) else None
             if excuse is None:
@@ -115,15 +121,16 @@ class HostJudge:
             places |= {_place(report) for report in reports if report.failed}
             away = min(away, excuse.away)
             if attempt < RUN_AGAIN and time.monotonic() - began < PATIENCE_S:
-                self.again.append(f"{item.nodeid}: {excuse.words}")
+                told.append((AGAIN, f"{item.nodeid}: {excuse.words}"))
                 item.session._setupstate.teardown_exact(None)  # every fixture is made anew
                 time.sleep(self._rest_s)
                 continue
             if len(places) == 1 and away < AWAY:
                 self._blame(reports, attempt + 1, excuse)
             else:
-                self._set_aside(item, reports, excuse.words)
+                told += self._set_aside(item, reports, excuse.words)
             break
+        reports[-1].user_properties += told
         for report in reports:
             item.ihook.pytest_runtest_logreport(report=report)
         item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
@@ -135,16 +142,25 @@ class HostJudge:
         for report in (r for r in reports if r.failed):
             report.sections.append(("judged against the host", words))
 
-    def _set_aside(self, item: pytest.Item, reports: list[pytest.TestReport], excuse: str) -> None:
-        """Make failures inconclusive, keeping what failed."""
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Gather what is told of tests, also of those that another process ran."""
+        self.again += [str(line) for key, line in report.user_properties if key == AGAIN]
+        self.inconclusive += [str(line) for key, line in report.user_properties if key == OPEN]
+
+    def _set_aside(
+        self, item: pytest.Item, reports: list[pytest.TestReport], excuse: str
+    ) -> list[tuple[str, object]]:
+        """Make failures inconclusive, keeping what failed; returns what is to be told of each."""
         path, line, _ = item.location
+        told: list[tuple[str, object]] = []
         for report in (r for r in reports if r.failed):
             crash = getattr(report.longrepr, "reprcrash", None)
             how = str(crash.message if crash else report.longrepr).strip().splitlines()
-            self.inconclusive.append(f"{item.nodeid}: {excuse}; it failed with: {how[0] if how else '?'}")
+            told.append((OPEN, f"{item.nodeid}: {excuse}; it failed with: {how[0] if how else '?'}"))
             report.sections.append(("failure", report.longreprtext))
             report.outcome = "skipped"
             report.longrepr = (path, line or 0, f"Skipped: inconclusive on this host: {excuse}")
+        return told
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was run again and what stayed open."""

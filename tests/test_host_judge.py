@@ -138,7 +138,7 @@ def test_a_test_that_passes_hears_no_excuse_and_others_have_no_judge(pytester):
     result.assert_outcomes(passed=2)
 
 
-@pytest.mark.clock
+@pytest.mark.clock(alone=True)
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="needs processors one can choose")
 def test_a_stall_of_every_processor_is_seen_with_its_length():
     with HostProbe() as probe:
@@ -159,7 +159,7 @@ def test_a_stall_of_every_processor_is_seen_with_its_length():
         assert max(s.length_s for s in stalls) > 0.025
 
 
-@pytest.mark.clock
+@pytest.mark.clock(alone=True)
 def test_threads_of_our_own_that_run_away_excuse_nothing():
     """Processes that this test started keep all processors busy: ordinary threads wait, by our own fault."""
     busy = "import os, time\nend = time.monotonic() + 1.0\nwhile time.monotonic() < end: pass"

@@ -22,7 +22,7 @@ from hapticsim.recording.reader import read_recording
 from hapticsim.wire.codec import encode
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.messages import State
-from tests.processes import CONFIGS, START_S, Place, Program, eventually
+from tests.processes import START_S, Place, Program, eventually
 from tests.test_run_visit import publish_endpoint
 
 FLOOD_S, PER_S = 2.0, 10_000
@@ -117,6 +117,7 @@ def spared(after: dict, before: dict) -> float:
     return 0.01 * (after["ticks"] - before["ticks"])
 
 
+@pytest.mark.clock(alone=True)
 def test_busy_neighbours_do_not_take_the_force_away(place):
     """Ordinary programs on every processor: whatever the device depends on has a priority above theirs."""
     program = place.start("run", place.pushing(), "--no-record")
@@ -136,10 +137,3 @@ def scheduling(place: Place) -> str:
     """What the loop was given."""
     with hs.Subscriber(publish_endpoint(place), ("stats",)) as server:
         return str(server.latest("stats", 5.0)["scheduling"])
-
-
-@pytest.mark.parametrize("name", sorted(path.name for path in CONFIGS.glob("*.yaml")))
-def test_every_scene_of_the_project_runs(place, name):
-    program = place.run("run", CONFIGS / name, "--device", "scripted", "--seconds", "2", "--no-record")
-    assert program.process.returncode == 0
-    assert "ticks at 1000 Hz" in program.printed
