@@ -4,6 +4,7 @@ PYTHON ?= python3
 CONFIG ?= configs/wam_table.yaml
 VENV := .venv
 BIN := $(VENV)/bin
+SPREAD := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
@@ -24,9 +25,9 @@ demo: $(VENV)/.ready-window
 test: $(VENV)/.ready-test
 	@echo "the first start, which compiles the tick:"; $(BIN)/hapticsim run $(CONFIG) --device scripted --seconds 1 --no-record || true
 	@status=0; echo "tests against the clock, two at a time:"; \
-	$(BIN)/python -m pytest -m clock -n 2 --dist loadfile || { status=$$?; [ $$status -ne 2 ] || exit 2; }; \
+	$(BIN)/python -m pytest -m clock -n 2 $(SPREAD) || { status=$$?; [ $$status -ne 2 ] || exit 2; }; \
 	echo "all others, side by side:"; \
-	$(BIN)/python -m pytest -m "not clock" -n 3 --dist loadfile || status=1; exit $$status
+	$(BIN)/python -m pytest -m "not clock" -n 3 $(SPREAD) || status=1; exit $$status
 
 check: $(VENV)/.ready-test
 	@$(BIN)/ruff check

@@ -88,6 +88,6 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.THROUGH:
             return f"{subject}: a corner {value * 1e3:.3g} mm inside is held by no face and passes through"
         case Event.HALTED:
-            return f"too many events in one tick: nothing moved for its last {value * 1e3:.3g} ms"
+            return f"too many events in one tick: the mechanism stood still for its last {value * 1e3:.3g} ms"
         case _:
             return "the tick was not finite, or left all bounds: state taken back, force off"

@@ -28,6 +28,14 @@ REAL_TIME = (
     "test_wire_publish",
 )
 
+# Files that take longest, which are begun first: what begins last is waited for alone.
+LONG = (
+    "test_run_visit", "test_conformance", "test_run_window", "test_compiling", "test_contact_faces",
+    "test_shipped_scenes", "test_response", "test_run_device_faults", "test_tools", "test_algorithms",
+    "test_link", "test_wire_attacks", "test_run_teleoperation", "test_oscillation", "test_run_server_faults",
+    "test_run_trouble", "test_sweep", "test_batch", "test_command_line", "test_run_switch", "test_link_hosts",
+    "test_loop", "test_closed_loop", "test_let_go", "test_studies_equations", "test_stiff_motion",
+)  # fmt: skip
 WORKING = {f"hapticsim-{name}" for name in ("loop", "ahead", "wire", "outlet")}  # daemons, for a user's sake
 THREAD_ENDS_S = 5.0  # after its test
 
@@ -54,10 +62,12 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests against the real clock."""
+    """Mark the tests against the real clock, and put the files that take longest first."""
     for item in items:
         if item.path.name.startswith(REAL_TIME):
             item.add_marker(pytest.mark.clock)
+    place = {name: i for i, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(LONG)))
 
 
 @pytest.fixture(autouse=True)

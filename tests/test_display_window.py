@@ -57,14 +57,15 @@ def window(no_screen: None, endpoint: str, server: Publisher) -> Iterator[Window
 
 def show(window: Window, server: Publisher, topics: dict[str, dict], seconds: float = 3.0) -> np.ndarray:
     """Publish payloads until the window has them all, draw, and return its pixels (width, height, 3)."""
-    before = sum(window.feed._subscriber.received.values())
+    received = window.feed._subscriber.received
+    before = dict(received)
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         for topic, payload in topics.items():
             server.offer(topic, payload)
         time.sleep(0.01)
         window.feed.poll()
-        if sum(window.feed._subscriber.received.values()) >= before + len(topics):
+        if all(received[topic] > before.get(topic, 0) for topic in topics):
             break
     window.take_scene()
     window.draw()

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from scene_maker import Trial, make
 from scene_shrink import keep, kept, shrunk
 from scene_trial import Verdict, run
 
+from hapticsim.config.load import loads
 from hapticsim.simulation import Simulation, Snapshot
 
 FINDS = Path(__file__).parent / "finds"
@@ -58,6 +60,26 @@ def test_a_scene_without_fault_has_no_finds():
 def test_random_scenes_hold(seed: int):
     verdict: Verdict = run(make(seed, 0, 6))
     assert verdict.finds == {}
+
+
+@pytest.mark.parametrize("path", sorted(FINDS.glob("*.yaml")), ids=lambda path: path.stem)
+def test_a_tick_of_what_campaigns_found_is_the_same_in_a_fresh_simulation(path: Path):
+    """What a tick leaves in its workspace says nothing in the next one."""
+    trial = kept(path)
+    scene = loads(yaml.safe_dump(trial.scene, sort_keys=False))
+    used, fresh = Simulation(scene), Simulation(scene)
+    acts = {act["tick"]: act for act in trial.acts if act["do"] == "switch"}
+    for tick in range(trial.ticks):
+        fresh.restore(used.fork())
+        for sim in (used, fresh):
+            if tick in acts:
+                sim.switch(acts[tick]["name"], acts[tick]["held"])
+            sim.step()
+        assert all(
+            np.array_equal(a, b)
+            for (_, a), (_, b) in zip(used.fork().items(), fresh.fork().items(), strict=True)
+        ), tick
+        fresh._workspace.overlooked[:] = tick % 2
 
 
 @pytest.mark.parametrize("path", sorted(FINDS.glob("*.yaml")), ids=lambda path: path.stem)

@@ -18,7 +18,9 @@ from tests.kernel_access import FLOAT, PLAN, STATE, WORKSPACE, compiled
 dense_crossing = compiled(dense.dense_crossing, PLAN, STATE, WORKSPACE, FLOAT)
 
 
-def balls(heights: list[float], restitution: float = 0.0, engages: int | None = None) -> Scene:
+def balls(
+    heights: list[float], restitution: float = 0.0, engages: int | None = None, constraints: str = ""
+) -> Scene:
     """Balls of 1 kg that move up and down, each at its height [m] over a floor; one may engage its latch."""
     inertial = "{mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}"
     bodies = joints = shapes = contacts = ""
@@ -30,7 +32,9 @@ def balls(heights: list[float], restitution: float = 0.0, engages: int | None = 
     latch = ""
     if engages is not None:
         where = f"joints: [j{engages}], held: false, engage_on_touch: [s{engages}, floor]"
-        latch = f"constraints:\n  - {{name: latch, kind: lock, {where}}}\n"
+        constraints += f"  - {{name: latch, kind: lock, {where}}}\n"
+    if constraints:
+        latch = f"constraints:\n{constraints}"
     q = ", ".join(f"j{i}: {height + 0.05!r}" for i, height in enumerate(heights))
     return loads(
         f"name: balls\nrobot:\n  bodies:\n{bodies}  joints:\n{joints}shapes:\n{shapes}"
@@ -143,6 +147,21 @@ def test_a_tick_without_events_left_stands_still_instead_of_pushing_in(allowed):
     assert 12 / allowed - 2 <= halted <= 12
     assert len(sim.state.contacts) == 12 and not sim.state.fault
     assert sim.gaps == pytest.approx(np.zeros(12), abs=1e-9)
+
+
+@pytest.mark.parametrize("speed", (0.5, 2.0))
+def test_a_prescribed_motion_goes_on_in_a_tick_that_runs_out_of_events(speed):
+    """It would run away from a mechanism that stands still, and be let go as if something contradicted it."""
+    lift = f"  - {{name: lift, kind: motion, joint: j0, speed_per_s: {speed}}}\n"
+    sim = hs.Simulation(balls([0.5] + [1e-3 + 1.5e-4 * i for i in range(11)], constraints=lift))
+    sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "max_events": 1})
+    u = np.full(12, -3.0)
+    u[0] = speed
+    sim.set_state(sim.state.q, u)
+    for k in range(30):
+        sim.step()
+        assert sim.held["lift"] == Hold.HELD and not sim.state.fault
+        assert sim.state.q[0] == pytest.approx(0.55 + speed * 1e-3 * (k + 1), abs=1e-9)
 
 
 def test_what_starts_closed_and_rises_is_no_touch_though_others_fall_far():

@@ -23,7 +23,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -193,8 +193,9 @@ def alternate(batches: dict[str, Batch], rounds: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in samples.items()}
 
 
-def measure(rounds: int) -> dict[str, Any]:
-    """Return everything this tool measures."""
+def measure(rounds: int, chosen: Sequence[str] = tuple(TIMED)) -> dict[str, Any]:
+    """Return everything this tool measures of the robots chosen."""
+    timed = {name: TIMED[name] for name in chosen}
     with tempfile.TemporaryDirectory() as folder:
         kept = os.environ.get(ENVIRONMENT)
         os.environ[ENVIRONMENT] = folder
@@ -202,7 +203,7 @@ def measure(rounds: int) -> dict[str, Any]:
             compile_equations(load_urdf(library_models()["double_pendulum"]), ()).address(
                 "bias"
             )  # wake numba up
-            robots = {name: time_robot(of, fixed, rounds) for name, (of, fixed, _) in TIMED.items()}
+            robots = {name: time_robot(of, fixed, rounds) for name, (of, fixed, _) in timed.items()}
         finally:
             os.environ.pop(ENVIRONMENT)
             if kept is not None:
@@ -218,28 +219,29 @@ def measure(rounds: int) -> dict[str, Any]:
                 f"{name}: forward dynamics, our loop / pinocchio.aba from Python": target(
                     1.0 / robots[name]["functions"]["forward_dynamics"]["ratio_loop"], limit
                 )
-                for name, (_, _, limit) in TIMED.items()
+                for name, (_, _, limit) in timed.items()
             },
             **{
                 f"{name}: {function}, our loop / Pinocchio from Python": target(
                     1.0 / robots[name]["functions"][function]["ratio_loop"], OTHERS_SHARE
                 )
-                for name in TIMED
+                for name in timed
                 for function in ("mass_matrix", "bias")
             },
             **{
                 f"{name}: slowest of ours from Python / Pinocchio's": target(
                     max(1.0 / f["ratio_from_python"] for f in robots[name]["functions"].values()), 1.0
                 )
-                for name in TIMED
+                for name in timed
             },
             **{
                 f"{name}: compiling everything [s]": target(robots[name]["compile_all_s"], limit)
                 for name, limit in COMPILE_S.items()
+                if name in timed
             },
             **{
                 f"{name}: loading everything [s]": target(robots[name]["load_all_s"], LOAD_S)
-                for name in TIMED
+                for name in timed
             },
             "forward dynamics: largest relative difference": target(max(errors.values()), 1e-9),
         },
@@ -284,10 +286,11 @@ def show(console: Console, found: Found, before: Found | None) -> None:
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--rounds", type=int, default=31, help="alternating rounds per function (default 31)")
+    parser.add_argument("--robots", nargs="+", choices=TIMED, default=list(TIMED), help="which are timed")
     options = parser.parse_args()
     if not library_models():
         sys.exit("No robots found: pip install example-robot-data.")
-    report(options, lambda: measure(options.rounds), show)
+    report(options, lambda: measure(options.rounds, options.robots), show)
 
 
 if __name__ == "__main__":

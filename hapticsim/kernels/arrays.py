@@ -283,7 +283,7 @@ class Workspace(Block):
     wanted: IntVector  # (nc,) int, 1: the constraint is to be imposed
     touched: IntVector  # (nk,) int, contacts that were imposed when it was last asked what they engage
     fires: IntVector  # (nk,) int, how often a guard of each contact fired in this tick
-    overlooked: IntVector  # (nk,) int, 1: came in where nothing holds it; no guard until the tick ends
+    overlooked: IntVector  # (nk,) int, 1: closed where nothing holds it; no guard until the tick ends
     method: IntVector  # (2,) int: how this tick is integrated (stiffness.py), 1: coupler linear in substeps
     divisions: IntVector  # (1,) int, steps of the classical method that a piece is divided into
     substep: Vector  # (1,) [s] length of the linearly implicit substep that a stage is evaluated for, or 0

@@ -13,20 +13,20 @@ from hapticsim.kernels.prepared import adopt_prepared, condition_with
 from hapticsim.kernels.selection import select_speeds
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
-SAFETY, NOT_FINITE = int(Event.SAFETY), int(Event.NOT_FINITE)
+SAFETY, NOT_FINITE, ENERGY = int(Event.SAFETY), int(Event.NOT_FINITE), int(Event.ENERGY)
 HALTED = int(Event.HALTED)
 KEPT = 4  # last places of the list of events that others do not take
 
 
 @kernel
 def record(out, kind, contact, value, t):
-    """Append an event; the last places are kept for OVERFLOW, HALTED, then SAFETY and NOT_FINITE."""
+    """Append an event; the last places are kept for OVERFLOW, HALTED, then SAFETY and a refusal."""
     n, room = out.counts[0], out.events.shape[0] - KEPT
     if kind == OVERFLOW:
         room += 1
     elif kind == HALTED:
         room += 2
-    elif kind == SAFETY or kind == NOT_FINITE:
+    elif kind == SAFETY or kind == NOT_FINITE or kind == ENERGY:
         room += KEPT
     if n < room:
         out.events[n, 0] = kind

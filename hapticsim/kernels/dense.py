@@ -16,7 +16,7 @@ from hapticsim.kernels.guards import HIT, has_fired
 from hapticsim.kernels.jit import kernel
 
 CLOSE = 1e-12  # [m] a gap on the cubic that counts as zero
-SEARCHES = 6  # for where what starts closed has parted, if it does: it falls as a parabola
+SEARCHES = 6  # for where what starts closed has parted, if it does; the first guess takes it for a parabola
 FARTHER = 4.0  # times: the next place to look at where it has risen, but not yet parted
 STEPS = 16
 
@@ -53,8 +53,8 @@ def least_gap(plan, state, ws, limit):
 def where_parted(plan, state, ws, h):
     """A share of the piece at which all that is closed at its start, and fired at its end, has parted.
 
-    Returns it and 0.0, or where one of them falls through zero instead and its rate [m/s]; -1.0 and 0.0 where
-    neither is found.
+    Returns it and 0.0, or where one of them falls through zero instead and the mean rate [m/s] from there to
+    where it is known to be closed; -1.0 and 0.0 where neither is found.
     """
     start, b, fb = math.inf, 1.0, math.inf
     for k in range(state.active.size):
@@ -117,6 +117,8 @@ def dense_crossing(plan, state, ws, h):
             go_to(plan, ws, h, a)
             fa = gap(plan, state, culprit, ws.X)
             before, f_before, side = b, fb, 0
+            if not fa > 0.0:
+                return -1.0, 0.0
             continue
         if s != before:
             slope = (f - f_before) / ((s - before) * h)

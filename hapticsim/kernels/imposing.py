@@ -41,8 +41,8 @@ STEPS = 12
 ADRIFT, LOST = 1e-4, 1e-3  # [m] or [rad] off at the start of a tick: where rows depend on others, or not
 PUSHED_IN = 1e-4  # [m] deeper than this closing must not push a shape into another: it could not be met
 RATE_DRIVEN = 1e-6  # [m/s] what closes faster after all impulses is driven in by constraints
-VANISHED = 1e-20  # length of a row that asks for the impossible by itself, squared
-SHARE_TOLD = 0.01  # of a contradiction: less of it is not named
+VANISHED = 1e-20  # added to a row's squared length: one without any, which nothing can meet, has a share too
+SHARE_TOLD, SHARE_SEEN = 0.01, 1e-9  # of a contradiction: less of it is not named; is rounding
 
 
 @kernel
@@ -89,7 +89,8 @@ def latch(plan, state, ws, c, t):
 def name_conflict(plan, state, ws, out, m, t):
     """Record what contradicts what among the m rows of constraints in ws, with the share of each.
 
-    A row's part counts with its length (in kinetic energy), so that no share depends on lever arms or units.
+    A row's part counts with its length, over the masses alone: of one contradiction no share depends on lever
+    arms or units.
     Returns the last one that does, -1 where none has a share.
     """
     found, whole = -1, 0.0
@@ -153,6 +154,25 @@ def let_go_adrift(plan, state, ws, out, m, t):
 
 
 @kernel
+def driver(plan, state, ws, first, named):
+    """The constraint with the largest part in the contradiction just named, of those that prescribe a rate.
+
+    Where none does it is the one ``named`` last; where its part is too small to be named, the largest.
+    """
+    most, row = 0.0, -1
+    for i in range(first):
+        part = ws.share[i] + (1.0 if ws.b[i] != 0.0 and ws.share[i] > SHARE_SEEN else 0.0)
+        if part > most:
+            most, row = part, ws.rows[i] - state.active.size
+    if row < 0 or (most < 1.0 and named >= 0):
+        return named
+    c = 0
+    while row >= plan.constraint_start[c + 1]:
+        c += 1
+    return c
+
+
+@kernel
 def let_go_driver(plan, state, ws, out, first, m, t):
     """Let go the constraint that drives a contact into its surface whatever impulse that gives.
 
@@ -171,7 +191,7 @@ def let_go_driver(plan, state, ws, out, first, m, t):
     other = ws.rows[first]
     ws.rows[first] = struck
     evaluate_row(plan, state, struck, first, ws.q0, t, ws)
-    c = name_conflict(plan, state, ws, out, first + 1, t)
+    c = driver(plan, state, ws, first, name_conflict(plan, state, ws, out, first + 1, t))
     if c < 0:  # nothing prescribes its rate
         ws.rows[first] = other
         evaluate_row(plan, state, other, first, ws.q0, t, ws)
@@ -185,10 +205,12 @@ def let_go_driver(plan, state, ws, out, first, m, t):
 def impose(plan, state, inp, ws, out, t):
     """Hold the constraints of ws.wanted at (ws.q0, ws.u0) with their gaps closed.
 
-    Returns the largest gap left, the rate by which rows contradict one another, and how deep a shape was
-    pushed into another [m]; where one of them is too large the constraints are free again and ws.q0 is what
-    it was.
+    Returns the largest gap left, the rate by which rows contradict one another, and how much deeper the
+    deepest shape is in another [m]; where one of them is too large the constraints are free again and ws.q0
+    is what it was.
     """
+    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+    before = deepest(plan, state, ws)
     for j in range(ws.q0.size):
         ws.q1[j] = ws.q0[j]
     for c in range(state.hold.size):
@@ -201,7 +223,7 @@ def impose(plan, state, inp, ws, out, t):
         evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[0], ws)
         ldl_factor(ws.M, ws.u0.size, ws.L)
         _, clash = orthonormal_constraints(ws.counts[0], ws.u0.size, ws)
-        deep = deepest(plan, state, ws)
+        deep = max(0.0, deepest(plan, state, ws) - before)
         if clash <= CLASH and deep <= PUSHED_IN:
             return gap, clash, deep
     for c in range(state.hold.size):

@@ -121,7 +121,8 @@ def overlook(plan, state, ws):
 @kernel
 def overlook_unheld(plan, state, ws, k):
     """Overlook for the rest of the tick a corner that closed, at the frames in ws, where no face holds it."""
-    if state.active[k] == 0 and is_corner_on_box(plan, k) and not is_near(plan, state, k, ws.X, GAP_HIT):
+    free = state.active[k] == 0 and state.face[k] == 0 and is_corner_on_box(plan, k)
+    if free and not is_near(plan, state, k, ws.X, GAP_HIT):
         ws.overlooked[k] = 1
 
 

@@ -48,7 +48,8 @@ from hapticsim.kernels.units import capture, choose_speeds, handle, resolve, set
 
 ARMED_STRETCH = 4.0  # times max_stretch_m: a coupler longer than that while it is armed
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
-PUSHED_IN = 1e-5  # [m] deeper than this nothing goes where nobody looks any more
+UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
+LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time must not stand still
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
@@ -151,9 +152,9 @@ def fires_again(ws, guard):
 
 @kernel
 def pushes_in(state, ws):
-    """True when the piece just integrated drives a free candidate into its surface, by ws.guard1."""
+    """True when the piece just integrated drives a free candidate deeper into its surface, by ws.guard1."""
     for k in range(state.active.size):
-        if state.active[k] == 0 and ws.guard1[k] < -PUSHED_IN and ws.guard1[k] < ws.guard0[k]:
+        if state.active[k] == 0 and ws.guard1[k] < -UNSEEN_DEPTH and ws.guard1[k] < ws.guard0[k]:
             return True
     return False
 
@@ -208,6 +209,8 @@ def step(plan, state, inp, out, ws):
     has more energy than was put in, is refused: the state at the start of the tick is taken back with speeds
     zero, and the fault state entered.
     """
+    for k in range(ws.fires.size):
+        ws.fires[k] = ws.overlooked[k] = 0
     out.counts[0] = 0
     out.counts[1] = 0
     for i in range(4, 9):
@@ -255,8 +258,6 @@ def step(plan, state, inp, out, ws):
     begin_balance(plan, state, ws, ws.moved[0] == 1)
 
     t, handled, quick = 0.0, 0, 0
-    for k in range(ws.fires.size):
-        ws.fires[k] = ws.overlooked[k] = 0
     reported = True
     while True:
         if reported:
@@ -267,7 +268,9 @@ def step(plan, state, inp, out, ws):
         sort_inside(plan, state, ws, out, t)
         remaining = plan.tick_s - t
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
-        if handled >= plan.max_events and pushes_in(state, ws):
+        unseen = handled >= plan.max_events and pushes_in(state, ws)
+        if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
+            start_piece(plan, state, inp, out, ws, t, m, 1)
             ws.work[END] = ws.work[START]
             record(out, HALTED, -1, remaining, t)
             break
@@ -282,7 +285,7 @@ def step(plan, state, inp, out, ws):
             break
         t += taken
         handled += 1
-        closed = is_gap(state, fired)
+        was_gap = is_gap(state, fired)
         quick = quick + 1 if fires_again(ws, fired) and taken < CHATTER_SHARE * plan.tick_s else 0
         if handled == plan.max_events or quick == CHATTERS:
             quick = 0
@@ -292,7 +295,7 @@ def step(plan, state, inp, out, ws):
             out.counts[3] += 1
         else:
             m = handle(plan, state, inp, ws, out, fired, t)
-        if closed:
+        if was_gap:
             overlook_unheld(plan, state, ws, fired)
         if plan.driven == 1:  # impulses of what is driven do work
             ws.moved[0] = 1
