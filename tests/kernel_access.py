@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, wraps
 from typing import Any
 
 from numba import float64, int64
@@ -16,5 +17,14 @@ PLAN, STATE, INPUT, OUTPUT, WORKSPACE = (c._type for c in (Plan, State, Input, O
 
 
 def compiled(kernel: Any, *arguments: Any) -> Callable[..., Any]:
-    """A kernel compiled for exactly these argument types."""
-    return compile_cached(kernel.py_func, arguments)
+    """A kernel for exactly these argument types, compiled at its first call.
+
+    Every process of a test run imports every file: compiled there, all would wait for the same function.
+    """
+    machine_code = cache(lambda: compile_cached(kernel.py_func, arguments))
+
+    @wraps(kernel.py_func)
+    def call(*given: Any) -> Any:
+        return machine_code()(*given)
+
+    return call
