@@ -57,8 +57,16 @@ def terms(plan, state, inp, ws, q, u, t, qdot):
 
 
 @kernel
-def add_power_of_rows(plan, ws, u, udot):
-    """Add to the power at the stage that of the rows' forces, A' lambda = M udot - f: of prescribed rates."""
+def add_power_of_rows(ws, u, udot, m):
+    """Add to the power at the stage that of the rows' forces, A' lambda = M udot - f: of prescribed rates.
+
+    Where none of the m rows prescribes one they do no work: what u is off them is an error of the step.
+    """
+    prescribed = False
+    for i in range(m):
+        prescribed = prescribed or ws.b[i] != 0.0
+    if not prescribed:
+        return
     for r in range(u.size):
         force = -ws.f[r]
         for s in range(u.size):
@@ -104,7 +112,7 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     if ws.counts[1] == 0:
         det = solve_embedded(state, ws, m, udot)
         if plan.driven == 1:
-            add_power_of_rows(plan, ws, u, udot)
+            add_power_of_rows(ws, u, udot, m)
         return det
     evaluate_slips(plan, state, q, u, t, ws)
     for c in range(ws.slip_force.size):
@@ -119,7 +127,7 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
             break
         det = solve_embedded(state, ws, m, udot)
     if plan.driven == 1:
-        add_power_of_rows(plan, ws, u, udot)
+        add_power_of_rows(ws, u, udot, m)
     return det
 
 
