@@ -17,7 +17,8 @@ from scene_trial import Verdict, run
 from hapticsim.config.load import loads
 from hapticsim.simulation import Simulation, Snapshot
 
-FINDS = Path(__file__).parent / "finds"
+FINDS = sorted((Path(__file__).parent / "finds").glob("*.yaml"))
+assert FINDS, "tests/finds is missing"
 FALL = {
     "name": "a ball falls",
     "robot": {
@@ -62,7 +63,7 @@ def test_random_scenes_hold(seed: int):
     assert verdict.finds == {}
 
 
-@pytest.mark.parametrize("path", sorted(FINDS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FINDS, ids=lambda path: path.stem)
 def test_a_tick_of_what_campaigns_found_is_the_same_in_a_fresh_simulation(path: Path):
     """What a tick leaves in its workspace says nothing in the next one."""
     trial = kept(path)
@@ -82,7 +83,7 @@ def test_a_tick_of_what_campaigns_found_is_the_same_in_a_fresh_simulation(path: 
         fresh._workspace.overlooked[:] = tick % 2
 
 
-@pytest.mark.parametrize("path", sorted(FINDS.glob("*.yaml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", FINDS, ids=lambda path: path.stem)
 def test_what_long_campaigns_found_holds(path: Path):
     assert run(kept(path)).finds == {}
 
