@@ -3,8 +3,7 @@
 While a test with the mark ``clock`` runs, probes on each processor (hapticsim/realtime/probe.py) see what
 stops a thread there.  One that fails without a stall has failed, at once.  One that fails beside a stall is
 run again, with no test of another process beside it (turns.py), at most RUN_AGAIN times and while its runs
-took less than PATIENCE_S together.  If that does not
-help
+took less than PATIENCE_S together.  If that does not help
 
 - it has failed, where it failed in the same place each time: a stall now and then explains a failure now and
   then.  Only a host that was away for AWAY of the time, in each run, explains one that repeats;

@@ -131,6 +131,29 @@ def test_a_broken_bound_is_not_excused_by_trials_that_are_tried_again(campaign, 
 
 
 @pytest.mark.parametrize(
+    "worse",
+    (
+        {"largest_N": 12.1, "limit_N": 12.0},
+        {"step_N": 3.0, "step_share": 1.5},
+        {"whole": False},
+        {"wrong": ["the hand did not start"]},
+        {"device_s": math.inf},
+    ),
+    ids=lambda worse: next(iter(worse)),
+)
+def test_with_again_nothing_but_lateness_is_tried_a_second_time(campaign, tool, monkeypatch, worse):
+    asked = []
+
+    def run(number, rng):
+        asked.append(number)
+        return [campaign.Trial(**{"device_s": 0.012} | worse)] * number
+
+    monkeypatch.setattr(tool, "KINDS", {"k": campaign.Kind("k", "here", "does it", run)})
+    found = tool.measure(2, "", 1, again=True)["kinds"]["k"]
+    assert asked == [2] and found["broken"] == 2 and found["broken_once"] == 0
+
+
+@pytest.mark.parametrize(
     ("second", "status"), (("good", None), ("late", "BROKEN"), ("spoilt", "BROKEN")), ids=str
 )
 def test_with_again_a_kind_is_judged_by_a_second_try_that_can_be_judged(

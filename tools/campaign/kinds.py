@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 ZERO_WITHIN_S = 0.010
 ROUNDING = 1e-9
@@ -53,6 +53,13 @@ class Trial:
         if self.whole is False:
             found.append("the recording is not whole")
         return found
+
+    @property
+    def is_late(self) -> bool:
+        """Whether all that it broke is the time to zero, which it reached: what a host may explain unseen."""
+        on_time = replace(self, device_s=math.nan, server_s=math.nan)
+        stayed = math.isinf(self.device_s) or math.isinf(self.server_s)
+        return bool(self.broken()) and not stayed and not on_time.broken()
 
     @property
     def is_inconclusive(self) -> bool:
