@@ -51,7 +51,7 @@ def test_bench_dynamics_times_both_libraries_and_they_agree() -> None:
     pytest.importorskip("pinocchio")
     found = numbers_of("bench_dynamics.py", "--rounds", "1", "--robots", "panda")
     aba = found["robots"]["panda"]["functions"]["forward_dynamics"]
-    assert 0.0 < aba["loop_us"] < aba["from_python_us"]  # a call from Python is never free
+    assert aba["ratio_loop"] == pytest.approx(aba["pinocchio_from_python_us"] / aba["loop_us"])
     assert found["targets"]["forward dynamics: largest relative difference"]["met"]
 
 

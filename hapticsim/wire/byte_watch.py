@@ -1,14 +1,17 @@
 """A watch over the connections of a tcp socket: who brings bytes that never become messages must go.
 
 ZeroMQ keeps the frames of a message until it is complete, however many there are.  The system counts what a
-connection brought (TCP_INFO); what its complete messages took is taken off that.
+connection brought (TCP_INFO); what still waits in the system, where a reader that stalls leaves it, and what
+complete messages took are taken off that.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 import socket
 import struct
+import termios
 import threading
 import time
 from collections import Counter
@@ -17,7 +20,7 @@ from typing import Any
 
 import zmq
 
-MOST_UNFINISHED_BYTES = 4 << 20  # of a connection; the system holds some, too
+MOST_UNFINISHED_BYTES = 4 << 20  # of a connection, beside what waits in the system
 LOOK_S = 0.01
 _BYTES_RECEIVED = 128  # place of tcpi_bytes_received in struct tcp_info (linux/tcp.h)
 
@@ -97,17 +100,19 @@ class _Connection:
 
     def __init__(self, descriptor: int) -> None:
         self._link = socket.socket(fileno=os.dup(descriptor))
-        self._received = self._unfinished = 0
+        self._taken = self._unfinished = 0
 
     def is_bounded(self, finished: int) -> bool:
         """Whether few of its bytes belong to no message yet; ``finished`` more of them do."""
         try:
             info = self._link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
             received = struct.unpack_from("=Q", info, _BYTES_RECEIVED)[0]
+            waits = struct.unpack("=i", fcntl.ioctl(self._link, termios.FIONREAD, bytes(4)))[0]
         except (OSError, struct.error, AttributeError):  # a system that does not count
             return True
-        self._unfinished = max(0, self._unfinished + received - self._received - finished)
-        self._received = received
+        taken = max(self._taken, received - waits)  # more may wait now than when it was counted
+        self._unfinished = max(0, self._unfinished + taken - self._taken - finished)
+        self._taken = taken
         return self._unfinished <= MOST_UNFINISHED_BYTES
 
     def end(self) -> None:
