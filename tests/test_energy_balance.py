@@ -10,7 +10,11 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
+from hapticsim.kernels import stage, units
+from hapticsim.kernels.energy import POWER
+from hapticsim.kernels.entry import compile_cached
 from tests import scenes
+from tests.test_constraints_with_contacts import WEIGHT, over_floor
 from tests.test_stiff_motion import CHAIN, OMEGA_3, chain
 
 SPINNING = """
@@ -145,6 +149,23 @@ def test_a_driven_constraint_puts_its_work_in():
         lifted = max(lifted, sum(sim.energy()) - before)
         assert not {e.kind for e in sim.events} & {Event.ENERGY, Event.NOT_FINITE}, sim.events
     assert lifted > 1e-3, "a thousand times what is allowed without the work"
+
+
+@pytest.mark.parametrize("speed", (0.0, 0.3))
+def test_what_a_stage_is_off_a_contact_is_no_work_while_a_motion_holds(speed):
+    """The stages of a step are off their rows by what the step is inaccurate; a motion alone puts work in."""
+    drive = f"name: drive, kind: motion, joint: along, speed_per_s: {speed}"
+    sim = hs.Simulation(over_floor([drive]))
+    sim.apply(torque=np.array([2.0, 0.0]))
+    sim.step()
+    (plan, state, ws), m = (sim.plan, sim._state, sim._workspace), sim.rank[1]
+    (contact,) = sim.state.contacts
+    assert m == 2 and contact.force == pytest.approx(WEIGHT)
+    u = state.u + np.array([0.0, -1e-3])
+    evaluate_stage = compile_cached(stage.evaluate_stage, units.STAGE)
+    evaluate_stage(plan, state, sim._input, ws, state.q, u, 0.0, np.empty(2), np.empty(2), m)
+    drive_force = -2.0  # it holds back what the torque pushes
+    assert ws.work[POWER] == pytest.approx(2.0 * u[0] + drive_force * speed, abs=1e-9)
 
 
 def test_a_coupler_torn_apart_while_armed_is_a_fault():

@@ -57,21 +57,14 @@ def terms(plan, state, inp, ws, q, u, t, qdot):
 
 
 @kernel
-def add_power_of_rows(ws, u, udot, m):
-    """Add to the power at the stage that of the rows' forces, A' lambda = M udot - f: of prescribed rates.
+def add_power_of_rows(state, ws, udot, m):
+    """Add to the power at the stage that of the rows, lambda . b: only what prescribes a rate does work.
 
-    Where none of the m rows prescribes one they do no work: what u is off them is an error of the step.
+    Not u . A' lambda, which would count what the step is off its contacts as work put in.
     """
-    prescribed = False
+    constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
     for i in range(m):
-        prescribed = prescribed or ws.b[i] != 0.0
-    if not prescribed:
-        return
-    for r in range(u.size):
-        force = -ws.f[r]
-        for s in range(u.size):
-            force += ws.M[r, s] * udot[s]
-        ws.work[POWER] += u[r] * force
+        ws.work[POWER] += ws.lam[i] * ws.b[i]
 
 
 @kernel
@@ -112,7 +105,7 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     if ws.counts[1] == 0:
         det = solve_embedded(state, ws, m, udot)
         if plan.driven == 1:
-            add_power_of_rows(ws, u, udot, m)
+            add_power_of_rows(state, ws, udot, m)
         return det
     evaluate_slips(plan, state, q, u, t, ws)
     for c in range(ws.slip_force.size):
@@ -127,7 +120,7 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
             break
         det = solve_embedded(state, ws, m, udot)
     if plan.driven == 1:
-        add_power_of_rows(ws, u, udot, m)
+        add_power_of_rows(state, ws, udot, m)
     return det
 
 
