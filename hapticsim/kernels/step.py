@@ -209,6 +209,7 @@ def step(plan, state, inp, out, ws):
     has more energy than was put in, is refused: the state at the start of the tick is taken back with speeds
     zero, and the fault state entered.
     """
+    ws.substep[0] = ws.counts[2] = 0
     for k in range(ws.fires.size):
         ws.fires[k] = ws.overlooked[k] = 0
     out.counts[0] = 0
