@@ -195,6 +195,21 @@ def test_what_is_no_request_is_counted_and_answered_in_a_sentence(serving, raw, 
     assert raw.answer()["k"] == "done"
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"held": 1}, "held has a value of the wrong type"),
+        ({"name": "x" * 65}, "name has a value beyond what is allowed"),
+        ({"n": "7"}, "n has a value of the wrong type"),
+        ({"k": "explode"}, "k is 'list' or 'switch'"),
+        ({"v": 2}, "this server speaks protocol 1"),
+    ],
+)
+def test_the_answer_to_what_is_no_request_names_the_key(serving, raw, changes, why):
+    raw.send(msgpack.packb(GOOD | changes))
+    assert f"({why})" in raw.answer()["reason"]
+
+
 def test_a_request_in_two_frames_is_dropped(serving, raw):
     raw.send(msgpack.packb(GOOD), b"")
     raw.send(msgpack.packb(GOOD))

@@ -31,10 +31,10 @@ _WHY = {
     Reason.MSGPACK: "it is not one msgpack object of plain types",
     Reason.SHAPE: "it is not a flat map with text keys",
     Reason.VERSION: f"this server speaks protocol {PROTOCOL}",
-    Reason.KIND: "its kind is not known",
-    Reason.KEY: "a key is missing",
-    Reason.TYPE: "a value has the wrong type",
-    Reason.VALUE: "a value is beyond what is allowed",
+    Reason.KIND: "is 'list' or 'switch'",
+    Reason.KEY: "is missing",
+    Reason.TYPE: "has a value of the wrong type",
+    Reason.VALUE: "has a value beyond what is allowed",
 }
 
 
@@ -93,7 +93,7 @@ class ControlPort:
                 self.received += 1
             except Refused as refused:
                 self.dropped[refused.reason] += 1
-                why = _WHY.get(refused.reason, refused.reason.value)
+                why = f"{refused.key} {_WHY[refused.reason]}".strip()
                 reason = f"this is no request ({why}): write it as docs/protocol.md says."
                 self._send(frames[0], encode_answer("refused", number_in(frames[1]), {"reason": reason}))
         return asked

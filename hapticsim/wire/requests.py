@@ -21,7 +21,7 @@ from typing import Any
 
 import msgpack
 
-from hapticsim.wire.fields import INT63, TEXT_LENGTH, Reason, Refused, boolean, integer, text
+from hapticsim.wire.fields import INT63, TEXT_LENGTH, Check, Reason, Refused, boolean, integer, text
 from hapticsim.wire.messages import MAX_BYTES, PROTOCOL
 
 _MAX_KEYS = 16
@@ -64,15 +64,13 @@ def decode_request(data: bytes) -> Request:
         raise Refused(Reason.SHAPE)
     if type(content.get("v")) is not int or content["v"] != PROTOCOL:
         raise Refused(Reason.VERSION)
-    try:
-        kind, number = content["k"], _check_number(content["n"])
-        if kind == "switch":
-            return SwitchRequest(number, _check_name(content["name"]), boolean(content["held"]))
-    except KeyError as error:
-        raise Refused(Reason.KEY) from error
+    kind, number = content.get("k"), _checked(content, "n", _check_number)
+    if kind == "switch":
+        name, held = _checked(content, "name", _check_name), _checked(content, "held", boolean)
+        return SwitchRequest(number, name, held)
     if kind == "list":
         return ListRequest(number)
-    raise Refused(Reason.KIND)
+    raise Refused(Reason.KIND, key="k")
 
 
 def number_in(data: bytes) -> int:
@@ -96,6 +94,15 @@ def decode_answer(data: bytes) -> dict[str, Any] | None:
         return None
     usable = content.get("v") == PROTOCOL and type(content.get("k")) is str and type(content.get("n")) is int
     return content if usable else None
+
+
+def _checked(content: dict[Any, Any], key: str, check: Check) -> Any:
+    if key not in content:
+        raise Refused(Reason.KEY, key=key)
+    try:
+        return check(content[key])
+    except Refused as refused:
+        raise Refused(refused.reason, key=key) from refused
 
 
 def _unpack(data: bytes, longest: int, items: int) -> dict[Any, Any]:
