@@ -16,6 +16,7 @@ from numba import njit, types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from hapticsim.equations.cache import forget_loaded
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.compiled import Equations, compile_equations, signature
 from hapticsim.equations.response import response_factor
@@ -206,9 +207,16 @@ def test_machine_code_survives_that_its_source_is_written_again(tmp_path, monkey
     compile_equations(pendulum(), ()).bias([0.0], [0.0])
     (source,) = tmp_path.glob("*/bias.py")
     source.unlink()
+    forget_loaded()
     again = compile_equations(pendulum(), ())
     again.bias([0.0], [0.0])
     assert sum(again.kernels.bias.stats.cache_hits.values()) == 1
+
+
+def test_a_process_loads_a_function_once():
+    """A thousand simulations of one robot would hold a thousand copies of its machine code."""
+    first, second = (compile_equations(pendulum(), ()).kernels for _ in range(2))
+    assert first.bias is second.bias
 
 
 def test_another_mass_is_another_folder(tmp_path, monkeypatch):

@@ -22,6 +22,7 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit
+from numba.core import config
 
 from hapticsim.equations.seal import alone, is_sealed, remove_unsealed, seal, write_whole
 from hapticsim.errors import HapticsimError
@@ -36,6 +37,9 @@ _STAMP = 1_000_000_000
 
 USED = "used"  # its time of modification says when a folder was last loaded from
 DAY_s = 86_400.0
+
+# numba keeps what it loaded for ever, and a second load is a second copy; by folder, name and whether in Python
+_loaded: dict[tuple[Path, str, bool], Any] = {}
 
 
 def cache_root() -> Path:
@@ -127,9 +131,15 @@ def load_compiled(
 ) -> Any:
     """Return the compiled function ``name`` of the module ``folder/name.py``; it does not need the GIL.
 
+    A process loads each function once.
+
     generate : returns the source, if the module is not there.
     doing : what is said to ``progress`` while something is compiled that is not in the cache.
     """
+
+    key = folder, name, bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+    if key in _loaded:
+        return _loaded[key]
 
     def load() -> Any:
         say = progress if progress and not has_machine_code(folder, name) else _silent
@@ -158,7 +168,13 @@ def load_compiled(
             f"set {ENVIRONMENT} to a folder that can be written."
         ) from error
     _mark_used(folder)
+    _loaded[key] = compiled
     return compiled
+
+
+def forget_loaded() -> None:
+    """Let the next use of each function load it from the disk again, as a new process does."""
+    _loaded.clear()
 
 
 def has_machine_code(folder: Path, name: str) -> bool:
