@@ -38,7 +38,7 @@ _STAMP = 1_000_000_000
 USED = "used"  # its time of modification says when a folder was last loaded from
 DAY_s = 86_400.0
 
-# numba keeps what it loaded for ever, and a second load is a second copy; by folder, name and whether in Python
+# Numba keeps what it loaded for ever, and a second load is a second copy.  By folder, name and without JIT.
 _loaded: dict[tuple[Path, str, bool], Any] = {}
 
 
