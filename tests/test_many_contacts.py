@@ -178,6 +178,16 @@ def test_what_starts_closed_and_rises_is_no_touch_though_others_fall_far():
     assert at == pytest.approx(9.0 / 29.0 * h, rel=1e-6) and slope == pytest.approx(-2.9, rel=1e-3)
 
 
+@pytest.mark.parametrize("gap", (1e-7, 3e-7))
+def test_what_rises_from_the_floor_while_another_strikes_is_no_event(gap):
+    """Ball 0 leaves at 0.1 mm/s, and is still closer than a hit when ball 1 strikes; it is back after 20 us."""
+    sim = hs.Simulation(balls([0.0, gap]))
+    sim.set_state(sim.state.q, np.array([1e-4, -1.0]))
+    sim.step()
+    assert [e.contact for e in sim.events if e.kind == Event.TOUCH] == [1, 0]
+    assert sim._output.counts[1] == 3, "two events divide a tick into three pieces"
+
+
 def test_touches_beyond_the_rows_cost_no_search():
     """Of 60 balls 32 are held, the rows there are; the others fall on, and no tick looks for their touch."""
     sim = hs.Simulation(balls([0.05 + 1e-4 * (i % 7) for i in range(60)]))
