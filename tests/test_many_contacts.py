@@ -180,7 +180,7 @@ def test_what_starts_closed_and_rises_is_no_touch_though_others_fall_far():
 
 @pytest.mark.parametrize("gap", (1e-7, 3e-7))
 def test_what_rises_from_the_floor_while_another_strikes_is_no_event(gap):
-    """Ball 0 leaves at 0.1 mm/s, and is still closer than a hit when ball 1 strikes; it is back after 20 us."""
+    """Ball 0 leaves at 0.1 mm/s, is still closer than a hit when ball 1 strikes, and is back after 20 us."""
     sim = hs.Simulation(balls([0.0, gap]))
     sim.set_state(sim.state.q, np.array([1e-4, -1.0]))
     sim.step()
