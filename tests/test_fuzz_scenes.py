@@ -15,10 +15,11 @@ from scene_maker import Trial, make
 from scene_shrink import keep, kept, shrunk
 from scene_trial import Verdict, run
 
+from hapticsim.codes import Event, Fault
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.arrays import MAX_EVENTS, Workspace
-from hapticsim.simulation import Simulation, Snapshot
+from hapticsim.simulation import Simulation, Snapshot, TickEvent
 
 FINDS = sorted((Path(__file__).parent / "finds").glob("*.yaml"))
 assert FINDS, "tests/finds is missing"
@@ -141,6 +142,11 @@ def test_every_judge_finds_its_fault(monkeypatch: pytest.MonkeyPatch):
         assert "flight" in spoil(m, u=np.full(6, 2e3)).finds
     with monkeypatch.context() as m:
         assert "force" in spoil(m, hand_force=np.array([0.0, 0.0, 50.0])).finds
+    with monkeypatch.context() as m:
+        assert "silent" in spoil(m, fault=Fault.ENERGY).finds
+    with monkeypatch.context() as m:
+        m.setattr(Simulation, "events", (TickEvent(Event.HALTED, None, 1e-4, 0.0),))
+        assert "stuck" in run(fall()).finds
     with monkeypatch.context() as m:
         true = Simulation.energy
         m.setattr(Simulation, "energy", lambda sim: (true(sim)[0] + 1e-3 * sim.time, true(sim)[1]))

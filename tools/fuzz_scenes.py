@@ -29,6 +29,7 @@ from rich.table import Table
 from scene_maker import Trial, make
 from scene_shrink import keep, kept, shrunk
 
+BUSY, LEAST_SCENES = 0.2, 50  # share of scenes that must be in contact for a campaign of so many to count
 ATTEMPTS = 6  # starts drawn for a scene before it counts as refused
 LONGEST_s = 120.0  # for one scene, compilation of its robot included
 READY_s = 900.0  # for a process to be ready: the first one compiles the tick
@@ -200,8 +201,10 @@ def measure(options: argparse.Namespace) -> Found:
             pass
     if campaign.why_not:
         sys.exit(campaign.why_not)
+    counts = campaign.counts
     return {
-        "counts": dict(campaign.counts),
+        "counts": dict(counts),
+        "idle": counts["scenes"] >= LEAST_SCENES and counts["in contact"] < BUSY * counts["scenes"],
         "found": {kind: campaign.counts[kind] for kind in KINDS},
         "slowest_tick_s": campaign.slowest_s,
         "worst_gain_kept": campaign.worst_gain,
@@ -227,6 +230,8 @@ def show(console: Console, found: Found, _: Found | None) -> None:
     for kind, number in found["found"].items():
         table.add_row(kind, str(number))
     console.print(table)
+    if found["idle"]:
+        console.print("fewer than one scene in five was in contact: this shows nothing.")
     for find in found["finds"]:
         console.print(f"{find['what']}: {find['figures']}; {find['file']}", soft_wrap=True, markup=False)
 
@@ -240,7 +245,7 @@ def again(files: list[Path]) -> int:
         verdict = run(kept(path))
         said = "; ".join(f"{k}: {v}" for k, v in verdict.finds.items())
         print(f"{path}: {said or verdict.refused_at_load or 'holds'}")
-        status |= bool(verdict.finds)
+        status |= bool(verdict.finds or verdict.refused_at_load)
     return status
 
 
@@ -272,7 +277,7 @@ def main() -> int:
         return outcome[0]
 
     report(options, measured, show)
-    return int(any(outcome[0]["found"].values()))
+    return int(outcome[0]["idle"] or any(outcome[0]["found"].values()))
 
 
 if __name__ == "__main__":

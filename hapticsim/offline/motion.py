@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numba
@@ -152,9 +153,11 @@ def _once(name: str, precision: str, function: Any, arguments: int) -> Any:
 
 def _quaternion_rates(equations: Equations) -> Any:
     """Return rates(q, u, qdot) by the kinematics of the robot, of which no frame is asked."""
-    kinematics = Equations(equations.model, ()).kernels.kinematics
-    nu = equations.nu
+    return _rates_by(Equations(equations.model, ()).kernels.kinematics, equations.nu)
 
+
+@cache
+def _rates_by(kinematics: Any, nu: int) -> Any:
     def rates(q, u, qdot):
         kinematics(q, u, qdot, np.empty((0, 12)), np.empty((0, nu, 6)), np.empty((0, 6)), np.empty((0, 6)))
 

@@ -204,6 +204,7 @@ class RealTimeLoop:
         self._io.control[0] = 1
         if self._thread is not None:
             self._thread.join(2.0)
+            gc.unfreeze()
         if self._ahead:
             self._ahead.join(2.0)
 

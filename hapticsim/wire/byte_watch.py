@@ -99,7 +99,12 @@ class _Connection:
     """
 
     def __init__(self, descriptor: int) -> None:
-        self._link = socket.socket(fileno=os.dup(descriptor))
+        own = os.dup(descriptor)
+        try:
+            self._link = socket.socket(fileno=own)
+        except OSError:  # the number is of something else by now
+            os.close(own)
+            raise
         self._taken = self._unfinished = 0
 
     def is_bounded(self, finished: int) -> bool:

@@ -38,6 +38,13 @@ def weigh(trial: Trial, before: Vector, after: Vector, elapsed_s: float) -> None
         trial.step_share = max(trial.step_share, step / (SLEW_N_PER_S * elapsed_s))
 
 
+def has_pushed(trial: Trial) -> Trial:
+    """The trial, wrong where no force was given at all: then its bounds say nothing."""
+    if trial.largest_N == 0.0:
+        trial.wrong.append("no force at all")
+    return trial
+
+
 @kind("guard: anything at all", "guard", "random forces, modes, ages and gaps, some of them not finite")
 def _anything(trials: int, rng: random.Random) -> list[Trial]:
     found = []
@@ -54,7 +61,7 @@ def _anything(trials: int, rng: random.Random) -> list[Trial]:
             if now != ZERO and (mode not in (1, 2) or age > TIMEOUT_S or not math.isfinite(sum(force))):
                 trial.wrong.append(f"force in mode {mode}, age {1e3 * age:.1f} ms, command {force}")
             last = now
-        found.append(trial)
+        found.append(has_pushed(trial))
     return found
 
 
@@ -68,7 +75,7 @@ def _odd(trials: int, rng: random.Random) -> list[Trial]:
             now = guard.apply((rng.choice(ODD[:3]) if odd else 11.0, 0.0, 0.0), 2, 1e-3, PERIOD_S)
             weigh(trial, last, now, PERIOD_S)
             last = now
-        found.append(trial)
+        found.append(has_pushed(trial))
     return found
 
 
@@ -77,17 +84,20 @@ def _torque_only(trials: int, rng: random.Random) -> list[Trial]:
     found = []
     for _ in range(trials):
         limit = rng.uniform(0.05, 1.0)
-        trial = Trial(limit_N=0.0)
+        trial, turned = Trial(limit_N=0.0), False
         try:
             guard = begun(0.0, limit)
             for _ in range(TICKS):
                 torque = (rng.gauss(0.0, 1.0), 0.0, rng.gauss(0.0, 1.0))
                 now = guard.apply((rng.gauss(0.0, 9.0), 0.0, 0.0), 2, 1e-3, PERIOD_S, torque)
                 weigh(trial, ZERO, now, PERIOD_S)
+                turned = turned or guard.torque_Nm != ZERO
                 if not math.hypot(*guard.torque_Nm) <= limit * (1.0 + 1e-9):
                     trial.wrong.append(f"{math.hypot(*guard.torque_Nm)} N m where {limit} are allowed")
         except (ZeroDivisionError, ValueError) as error:
             trial.wrong.append(f"{type(error).__name__}: {error}")
+        if not turned:
+            trial.wrong.append("no torque at all")
         found.append(trial)
     return found
 
@@ -100,6 +110,8 @@ def _terms(trials: int, rng: random.Random) -> list[Trial]:
         trial, last, age = Trial(limit_N=LIMIT_N), ZERO, 1e-3
         for _ in range(100):
             last = guard.apply((9.0, 0.0, 0.0), 2, age, PERIOD_S)
+            weigh(trial, last, last, PERIOD_S)
+        has_pushed(trial)
         while last != ZERO and age < 1.0:
             age += PERIOD_S
             last = guard.apply((9.0, 0.0, 0.0), 2, age, PERIOD_S)
@@ -135,6 +147,7 @@ def _heat(trials: int, rng: random.Random) -> list[Trial]:
             last = now
             if k * PERIOD_S >= seconds / 2.0:
                 squares += math.hypot(*now) ** 2
+        has_pushed(trial)
         effective = math.sqrt(squares / (seconds / 2.0 / PERIOD_S))
         if effective > 1.05 * heating.continuous_force_N:
             trial.wrong.append(f"{effective:.1f} N for long, of {heating.continuous_force_N:g} allowed")
