@@ -20,7 +20,8 @@ from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.endpoints import default_endpoint
 from hapticsim.wire.messages import Button
 
-END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+STANDSTILL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)  # standing still, it would hold its force
 BUTTONS = {b.name.lower(): int(b) for b in Button if b.name}
 REFUSED = 2  # exit status of a run that ended in a refusal
 
@@ -63,8 +64,11 @@ def _run(given: argparse.Namespace) -> int:
         return _check(find_driver(given.name), options)
     share_interpreter()
     stop = StopFlag()
-    for number in END:
+    heard = [n for n in END if signal.getsignal(n) != signal.SIG_IGN]  # by nohup, or by the run it is part of
+    for number in heard:
         signal.signal(number, lambda *_: stop.set())
+    for number in STANDSTILL:
+        signal.signal(number, signal.SIG_IGN)
     driver = find_driver(given.name)(options)
     if given.realtime and (why_not := ask_for_priority()):
         print(why_not, file=sys.stderr)
@@ -75,7 +79,7 @@ def _run(given: argparse.Namespace) -> int:
     try:
         bridge.run(given.duration)
     finally:  # what is still to be printed may meet a terminal that is stopped
-        for number in END:
+        for number in heard:
             signal.signal(number, signal.SIG_DFL)
     return 0
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from enum import Enum
+from operator import index
 
 from devices.base import DeviceSample, Vector
 from hapticsim.wire.fields import UINT32, UNIT_TOLERANCE
@@ -73,10 +74,10 @@ def is_usable(sample: DeviceSample) -> bool:
             and _within(sample.angular_velocity_rad_per_s, ANGULAR_VELOCITY_LIMIT_rad_per_s)
             and _within(sample.force_N, FORCE_LIMIT_N)
             and (sample.target_m is None or _within(sample.target_m, POSITION_LIMIT_m))
-            and 0 <= sample.buttons <= UINT32
-            and 0 <= sample.flags <= UINT32
+            and 0 <= index(sample.buttons) <= UINT32
+            and 0 <= index(sample.flags) <= UINT32
         )
-    except (TypeError, ValueError, AttributeError):  # not three numbers, or no sample at all
+    except (TypeError, ValueError, OverflowError, AttributeError):  # not three numbers, or no sample at all
         return False
 
 

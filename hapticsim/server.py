@@ -226,7 +226,7 @@ class Server:
     @property
     def trouble(self) -> str:
         """Why the run should end, empty while all is well: the loop or a thread ended by itself, a defect."""
-        if self._died:
+        if self._died or self._stop.is_set():  # all others end when they are asked to
             return self._died
         ended = [t.name.removeprefix("hapticsim-") for t in self._threads if not t.is_alive()]
         if ended:

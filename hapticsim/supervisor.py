@@ -92,6 +92,7 @@ def watch(
         for child in children:
             child.end()
         side.stop()
+        trouble = trouble or side.trouble  # also of a thread that failed as it ended
         if trouble:
             say_line(f"{trouble}: the run ends.")
         if not quiet:

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def test_a_stopped_or_killed_server_means_zero_within_10_ms(endpoint, how):
             assert all(force == ZERO for _, force in run.driver.writes[since:])
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
 def test_a_signal_ends_the_program_cleanly_with_a_report(endpoint, how):
     server = FakeServer(endpoint)
     command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint]
@@ -66,3 +66,30 @@ def test_a_signal_ends_the_program_cleanly_with_a_report(endpoint, how):
     assert process.returncode == 0
     assert "Traceback" not in said
     assert "ticks, " in said.splitlines()[-1] and "round trip p50" in said.splitlines()[-1]
+
+
+@pytest.mark.parametrize("how", [signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN])
+def test_no_key_of_the_terminal_makes_a_device_program_stand_still_with_its_last_force(endpoint, how):
+    goes_on_after(how, endpoint)
+
+
+def test_a_hang_up_that_is_ignored_stays_ignored(endpoint):
+    goes_on_after(signal.SIGHUP, endpoint, lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+
+
+def goes_on_after(how: signal.Signals, endpoint: str, before: Callable[[], object] | None = None) -> None:
+    server = FakeServer(endpoint)
+    command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, preexec_fn=before)
+    try:
+        eventually(lambda: server.count(State) > 50, 20.0)
+        process.send_signal(how)
+        time.sleep(0.05)
+        so_far = server.count(State)
+        eventually(lambda: server.count(State) > so_far + 50)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(5.0) == 0
+    finally:
+        process.kill()
+        process.wait()
+        server.end()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -48,6 +49,14 @@ def test_the_time_of_measurements_that_were_not_usable_counts():
         assert judge.judge(DeviceSample(0.0, (math.nan, 0.0, 0.0)), PERIOD, PERIOD) is Verdict.UNUSABLE
     assert judge.judge(DeviceSample(0.0, (0.1, 0.0, 0.0)), PERIOD, PERIOD) is Verdict.GOOD
     assert judge.unusable == 20
+
+
+@pytest.mark.parametrize(
+    "odd", [{"buttons": 1.0}, {"flags": 1.0}, {"flags": None}, {"quaternion_wxyz": (10**400, 0, 0, 0)}]
+)
+def test_what_the_wire_would_not_take_is_unusable_and_no_traceback(odd):
+    sample = replace(DeviceSample(0.0, (0.0, 0.0, 0.0)), **odd)
+    assert Plausibility().judge(sample, PERIOD, PERIOD) is Verdict.UNUSABLE
 
 
 def test_what_is_usable_is_what_the_wire_takes():

@@ -48,8 +48,28 @@ def test_a_thread_that_dies_is_the_end_of_a_run_that_says_why(server):
     eventually(lambda: server.trouble)
     assert server.trouble == "the wire thread ended by itself (ZeroDivisionError: division by zero)"
     server.stop()
-    server._died = ""
+
+
+def test_a_thread_that_ends_before_it_is_asked_to_is_the_end_of_a_run(server):
+    server.add_thread("outlet", lambda: None)
+    eventually(lambda: server.trouble)
     assert server.trouble == "the outlet thread ended by itself"
+    server.stop()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("fails", (True, False))
+def test_a_thread_that_fails_as_the_run_ends_is_told_too(server, monkeypatch, fails):
+    said: list[str] = []
+    monkeypatch.setattr(supervisor.voice, "say", lambda line, descriptor=2: said.append(line))
+    monkeypatch.setattr(Server, "is_ready", True)
+    for name in ("start", "release", "adopt_threads"):
+        monkeypatch.setattr(Server, name, lambda self: None)
+    monkeypatch.setattr(Server, "report", lambda self: "report")
+    server.add_thread("outlet", lambda: server._stop.wait() and 1 / (0 if fails else 1))
+    assert supervisor.watch(server, 0.1, quiet=True) is not fails
+    why = "the outlet thread ended by itself (ZeroDivisionError: division by zero): the run ends."
+    assert said == ([why] if fails else [])
 
 
 def test_a_watch_over_a_server_in_trouble_ends_and_says_so(monkeypatch):

@@ -9,11 +9,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import zmq
 
-from hapticsim.wire.local_peers import MOST_PEERS
+from hapticsim.wire.local_peers import MOST_PEERS, LocalPeers
 from hapticsim.wire.local_publisher import MOST_PREFIXES
 from hapticsim.wire.messages import MAX_BYTES
 from hapticsim.wire.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
@@ -209,6 +210,20 @@ def test_one_more_peer_takes_the_place_of_the_one_that_was_silent_for_longest(tm
     for one in silent:
         one.link.close()
     bound.close()
+
+
+def test_a_peer_is_let_in_though_the_one_that_has_to_make_room_went_by_itself(tmp_path):
+    """The thread of the socket may close it while the door looks who goes; the door must not end of that."""
+    peers = LocalPeers(str(tmp_path / "r"), "ROUTER", frozenset({"DEALER"}), 4096)
+    gone, (here, there) = socket.socket(socket.AF_UNIX), socket.socketpair()
+    gone.close()
+    peers.peers = {bytes([n]): SimpleNamespace(heard_s=n, link=gone) for n in range(MOST_PEERS)}
+    peers._admit(SimpleNamespace(name=b"new", link=here))
+    assert b"new" in peers.peers and peers.selector.get_key(here).data is peers.peers[b"new"]
+    peers.peers = {}
+    peers.close()
+    here.close()
+    there.close()
 
 
 # ------------------------------------------------------------------------------------------------------ tcp

@@ -10,10 +10,11 @@ import msgpack
 import pytest
 
 from hapticsim.codes import DeviceFlag, Safety
+from hapticsim.config.schema import SafetyEntry
 from hapticsim.errors import WireError
 from hapticsim.wire.codec import encode
 from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import MAX_STRANGERS, DevicePort
+from hapticsim.wire.device_port import MAX_STRANGERS, DevicePort, Terms
 from hapticsim.wire.messages import Arm, Bye, Reject, Welcome
 from tests.raw_device import HELLO, STATE, TERMS, ZERO, RawDevice, gather, join, wait_for
 
@@ -22,6 +23,28 @@ from tests.raw_device import HELLO, STATE, TERMS, ZERO, RawDevice, gather, join,
 def port(tmp_path):
     with DevicePort(f"ipc://{tmp_path}/device.sock", TERMS, replace_after_s=0.2) as port:
         yield port
+
+
+@pytest.mark.parametrize(
+    "safety",
+    [
+        {"timeout_s": 0.001, "slew_limit_N_per_s": 1e-6},
+        {"timeout_s": 0.01, "slew_limit_N_per_s": 1e7, "force_limit_N": 1e9},
+    ],
+)
+def test_a_device_takes_the_terms_of_every_scene_that_loads(tmp_path, safety):
+    entry = SafetyEntry(**safety)
+    terms = Terms(1000.0, entry.timeout_s, entry.force_limit_N or 8.0, entry.slew_limit_N_per_s)
+    with DevicePort(f"ipc://{tmp_path}/device.sock", terms) as port:
+        with DeviceLink(port.endpoint, replace(HELLO), retry_s=0.05) as link:
+            join(link, port)
+            assert link.dropped == {}
+
+
+@pytest.mark.parametrize("beyond", [{"timeout_s": 0.0005}, {"slew_limit_N_per_s": 2e7}])
+def test_terms_that_no_device_takes_are_refused_in_the_scene(beyond):
+    with pytest.raises(ValueError):
+        SafetyEntry(**beyond)
 
 
 @pytest.fixture
@@ -223,6 +246,24 @@ def test_a_device_whose_connection_was_closed_comes_back_at_once_under_another_i
         assert port.silence_s() < port.replace_after_s, "not because it had been silent"
     finally:
         second.socket.close()
+
+
+def test_round_trips_are_those_of_the_device_that_is_here(link, port):
+    join(link, port)
+
+    def answered() -> bool:
+        port.send_force(ZERO, 0)
+        link.newest_force()
+        link.send_state(ZERO, ZERO)
+        port.poll(0.002)
+        return len(port.round_trip) > 0
+
+    wait_for(answered)
+    link.bye()
+    link._last_hello_s = -math.inf
+    link.try_connect()
+    gather(port, until=lambda news: news.joined)
+    assert len(port.round_trip) == 0
 
 
 def test_bye_and_hello_in_one_poll_leave_a_device_that_can_arm(link, port):

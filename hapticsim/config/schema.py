@@ -213,13 +213,15 @@ class SafetyEntry(Section):
     """Limits of the force output."""
 
     ramp_s: NotNegative = Field(default=0.5, description="time from zero to full coupling after arming")
-    timeout_s: Annotated[float, Field(gt=0.0, le=0.01)] = Field(
+    timeout_s: Annotated[float, Field(ge=0.001, le=0.01)] = Field(
         default=0.01, description="silence of the device after which the force is zero"
     )
     force_limit_N: Positive | None = Field(
         default=None, description="largest force; left out: the device's own limit"
     )
-    slew_limit_N_per_s: Positive = Field(default=2000.0, description="fastest change of the force")
+    slew_limit_N_per_s: Annotated[float, Field(gt=0.0, le=1e7)] = Field(
+        default=2000.0, description="fastest change of the force"
+    )
     max_stretch_m: Positive = Field(
         default=0.05,
         description="arming is refused while device and handle are farther apart; four times as far is a "

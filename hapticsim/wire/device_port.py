@@ -261,6 +261,7 @@ class DevicePort:
             return
         self._forget()
         self._peer, self.device = peer, hello
+        self.round_trip = RoundTrip()  # of this device, not of the one before
         self._inbox = Inbox(1 + secrets.randbelow(UINT32), FROM_DEVICE)
         self._inbox.dropped = self.dropped
         self._inbox.newest, self._inbox.newest_stamp_ns = hello.number, hello.stamp_ns

@@ -6,6 +6,7 @@ import selectors
 import socket
 import time
 from collections import Counter
+from contextlib import suppress
 
 from hapticsim.wire.door import Door
 from hapticsim.wire.peer import Peer
@@ -135,7 +136,8 @@ class LocalPeers:
                 peer.link.close()
                 return
             silent = min(there, key=lambda p: p.heard_s)
-            silent.link.shutdown(socket.SHUT_RDWR)  # its own thread sees that it is gone
+            with suppress(OSError):  # it went by itself meanwhile
+                silent.link.shutdown(socket.SHUT_RDWR)  # its own thread sees that it is gone
         self.peers[peer.name] = peer
         # it can be written, so that its own thread looks at what came with the handshake
         self.selector.register(peer.link, selectors.EVENT_READ | selectors.EVENT_WRITE, peer)
