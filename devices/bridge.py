@@ -187,8 +187,10 @@ class Bridge:
         slept_s = self._sleep.slept_s()
         if slept_s > 0.0:
             self._wake_up(slept_s)
+        began_s = time.monotonic()
         sample = self._motors.read(now_s)
-        verdict = self._plausible.judge(sample, elapsed_s, self._pacer.period_s)
+        read_s = time.monotonic() - began_s  # the hand moves while a read hangs
+        verdict = self._plausible.judge(sample, elapsed_s + read_s, self._pacer.period_s)
         if verdict is Verdict.UNUSABLE:
             stopped_by = ""
         else:

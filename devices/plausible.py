@@ -45,7 +45,7 @@ class Plausibility:
         self._since_s = 0.0
 
     def judge(self, sample: DeviceSample, elapsed_s: float, period_s: float) -> Verdict:
-        """Judge a measurement taken ``elapsed_s`` after the one before.
+        """Judge a measurement taken at most ``elapsed_s`` after the one before.
 
         A device that is read every ``period_s`` may itself measure that much less often or less evenly.
         """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import math
 import random
+import time
 from collections import Counter
 from dataclasses import replace
 
@@ -84,7 +85,7 @@ class WildDriver(Driver):
         self.sample = DeviceSample(0.0, ZERO)
         self.fails: tuple[str, Exception] | None = None
         self.force = self.torque = ZERO
-        self.closed = False
+        self.closed, self.hangs_s = False, 0.0
 
     @property
     def info(self) -> DeviceInfo:
@@ -100,6 +101,7 @@ class WildDriver(Driver):
 
     def read(self, now_s: float) -> DeviceSample:
         self._maybe_fail("read")
+        time.sleep(self.hangs_s)
         return self.sample
 
     def write(self, force_N: Vector) -> Vector:
@@ -198,6 +200,20 @@ def test_whatever_server_and_driver_do_the_hand_is_safe(seed):
             may_push = True
         before, torque_before = force, turned
     assert pushed > 0, "nothing was tested"
+
+
+@pytest.mark.parametrize(("moved_m", "jumps"), [(0.012, 0), (0.6, 1)])
+def test_a_hand_that_moves_while_a_read_hangs_has_not_jumped(moved_m, jumps):
+    driver, link = WildDriver(), WildLink()
+    bridge = Bridge(driver, link, stream=io.StringIO())  # type: ignore[arg-type]
+    bridge._change_session(link.welcome)
+    for k in range(10):
+        driver.sample = DeviceSample(0.0, (2e-4 * k, 0.0, 0.0))
+        bridge._tick(5.0 + PERIOD_S * k, PERIOD_S)
+    driver.hangs_s = 0.06
+    driver.sample = DeviceSample(0.0, (2e-4 * 9 + moved_m, 0.0, 0.0))
+    bridge._tick(5.01, PERIOD_S)
+    assert bridge._plausible.jumps == jumps
 
 
 @pytest.mark.parametrize("what", ["read", "write", "write_torque", "notice"])
