@@ -59,6 +59,7 @@ def run_pad(shared: Any, terms: PadTerms) -> None:
     while not shared.leave and os.getppid() == driver:
         if not pad.take_events(pygame.event.get()):
             break
+        shared.looks += 1
         pad.draw()
         pygame.display.flip()
         pad.turn(1e-3 * clock.tick(FRAMES_PER_S))

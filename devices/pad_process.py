@@ -21,6 +21,7 @@ from devices.base import DeviceInfo, DeviceSample, Finished, Vector
 from hapticsim.errors import DeviceError
 
 START_S = 15.0  # a first import of pygame from a cold disk
+QUIET_S = 0.5  # a window that has not looked for so long holds no button down
 
 
 class Shared(ctypes.Structure):
@@ -38,6 +39,7 @@ class Shared(ctypes.Structure):
         ("leave", c_int64),  # driver: 1 asks the window to close
         ("turn_goal_rad", c_double),  # window: what the hand wants to turn, about Z
         ("turn_rad", c_double),  # driver: how far the handle is turned
+        ("looks", c_int64),  # window: how often it has looked at the pointer
     )
 
 
@@ -74,6 +76,7 @@ class PadProcess:
         self._process = processes.Process(
             target=_run_pad, args=(self._shared, terms), name="pad", daemon=True
         )
+        self._looks, self._looked_s = 0, time.monotonic()
         self._process.start()
         give_up = time.monotonic() + START_S
         while self._shared.state == STARTING and self._process.is_alive() and time.monotonic() < give_up:
@@ -85,12 +88,21 @@ class PadProcess:
             )
 
     def pointer(self) -> tuple[Vector, int] | None:
-        """Goal of the hand and buttons.  Raises Finished when the user closed the window."""
-        shared = self._shared
+        """Goal of the hand and buttons.  Raises Finished when the window was closed, or its process ended.
+
+        The buttons of a window that stands still are up: a dead-man's button must not stay down in it.
+        """
+        shared, now_s = self._shared, time.monotonic()
         if shared.state != OPEN:
             raise Finished("the pad window was closed.")
         x, y, z = shared.goal_m
-        return (x, y, z), shared.buttons
+        if shared.looks != self._looks:
+            self._looks, self._looked_s = shared.looks, now_s
+        if now_s - self._looked_s < QUIET_S:
+            return (x, y, z), shared.buttons
+        if not self._process.is_alive():
+            raise Finished("the pad window ended by itself.")
+        return (x, y, z), 0
 
     def turn(self) -> float | None:
         """Goal of the hand's turn about Z [rad]."""

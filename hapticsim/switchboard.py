@@ -76,7 +76,11 @@ class Switchboard:
         now = time.monotonic()
         for w in self._waiting:
             if now > w.until_s:
-                self._refuse(w.asked, f"the loop has not ticked for {ANSWER_S:g} s: start the server again.")
+                self._refuse(
+                    w.asked,
+                    f"the loop has not ticked for {ANSWER_S:g} s; when it does it will take this: "
+                    "ask for the opposite, or start the server again.",
+                )
         self._waiting = [w for w in self._waiting if now <= w.until_s]
         while row is not None and self._presses:
             self._switch_over(self._presses.popleft(), row)

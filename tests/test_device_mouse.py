@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import time
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -176,3 +178,23 @@ def test_the_pad_runs_in_a_process_of_its_own_and_its_end_ends_the_run(monkeypat
     finally:
         mouse.close()
     assert not window._process.is_alive()
+
+
+@pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
+def test_a_pad_that_stands_still_or_died_holds_no_button_down(monkeypatch, how):
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    mouse = Mouse()
+    mouse.open()
+    process = mouse._source._process
+    try:
+        mouse._source._shared.buttons = ENGAGE
+        assert mouse.read(0.0).buttons == ENGAGE
+        os.kill(process.pid, how)
+        give_up = time.monotonic() + 5.0
+        with pytest.raises(Finished) if how == signal.SIGKILL else nullcontext():
+            while mouse.read(1.0).buttons == ENGAGE:
+                assert time.monotonic() < give_up
+                time.sleep(0.01)
+    finally:
+        os.kill(process.pid, signal.SIGCONT) if process.is_alive() else None
+        mouse.close()

@@ -116,16 +116,26 @@ def test_an_unknown_name_is_answered_with_the_nearest(board):
     )
 
 
-def test_a_loop_that_stands_still_is_told(board, monkeypatch):
+@pytest.mark.parametrize("withdrawn", (True, False))
+def test_a_loop_that_stands_still_is_told_and_what_becomes_of_the_wish(board, monkeypatch, withdrawn):
     board.port.ask(SwitchRequest(1, "brake", True))
     board.serve()
     later = time.monotonic() + 1.5
     monkeypatch.setattr("hapticsim.switchboard.time.monotonic", lambda: later)
     assert board.serve()[1] == (
-        "refused", {"reason": "the loop has not ticked for 1 s: start the server again."}
-    )  # fmt: skip
+        "refused",
+        {
+            "reason": "the loop has not ticked for 1 s; when it does it will take this: "
+            "ask for the opposite, or start the server again."
+        },
+    )
+    if withdrawn:
+        board.port.ask(SwitchRequest(2, "brake", False))
+        board.serve()
     board.tick()
-    board.serve()  # and it is not answered again
+    assert set(board.serve()) == ({1, 2} if withdrawn else {1}), "and it is not answered again"
+    board.port.ask(ListRequest(3))
+    assert board.serve()[3][1]["constraints"][1]["hold"] == ("free" if withdrawn else "held")
 
 
 def test_more_requests_than_can_wait_are_refused_and_the_others_answered(board):
