@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
+import threading
+import time
+from contextlib import suppress
 from typing import Any
 
 from devices.base import Driver
@@ -24,6 +28,7 @@ END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 STANDSTILL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)  # standing still, it would hold its force
 BUTTONS = {b.name.lower(): int(b) for b in Button if b.name}
 REFUSED = 2  # exit status of a run that ended in a refusal
+LEAVE_S = 5.0  # from being asked to end until the program ends whatever its driver does
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -69,6 +74,8 @@ def _run(given: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: stop.set())
     for number in STANDSTILL:
         signal.signal(number, signal.SIG_IGN)
+    has_left = threading.Event()
+    threading.Thread(target=_end_at_last, args=(stop, has_left), name="last resort", daemon=True).start()
     driver = find_driver(given.name)(options)
     if given.realtime and (why_not := ask_for_priority()):
         print(why_not, file=sys.stderr)
@@ -79,9 +86,21 @@ def _run(given: argparse.Namespace) -> int:
     try:
         bridge.run(given.duration)
     finally:  # what is still to be printed may meet a terminal that is stopped
+        has_left.set()
         for number in heard:
             signal.signal(number, signal.SIG_DFL)
     return 0
+
+
+def _end_at_last(stop: StopFlag, has_left: threading.Event) -> None:
+    """End the program although its driver does not come back: the watchdog has zeroed what it could."""
+    while not stop.is_set():
+        time.sleep(0.2)
+    if not has_left.wait(LEAVE_S):
+        with suppress(OSError):
+            os.set_blocking(2, False)
+            os.write(2, b"the driver did not come back: its program ends without closing the device.\n")
+        os._exit(1)
 
 
 def _options(together: str | None, single: list[str]) -> dict[str, Any]:

@@ -62,3 +62,30 @@ def test_a_device_program_that_is_asked_to_end_thousands_of_times_ends(tmp_path,
     finally:
         process.kill()
         process.wait()
+
+
+HANGS = """
+import sys, time
+from devices import __main__ as program
+from devices.scripted import Scripted
+class Hanging(Scripted):
+    def open(self):
+        print("opens", flush=True)
+        time.sleep(1e6)
+program.find_driver, program.LEAVE_S = lambda name: Hanging, 0.5
+sys.exit(program.main(["scripted", "--endpoint", sys.argv[1]]))
+"""
+
+
+def test_a_device_program_whose_driver_does_not_come_back_ends_when_it_is_asked_to(tmp_path):
+    command = [sys.executable, "-c", HANGS, f"ipc://{tmp_path}/device.sock"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None and process.stdout.readline() == "opens\n"
+        process.terminate()
+        _, said = process.communicate(timeout=10.0)
+        assert process.returncode == 1
+        assert said == "the driver did not come back: its program ends without closing the device.\n"
+    finally:
+        process.kill()
+        process.wait()

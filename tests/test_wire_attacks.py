@@ -235,7 +235,8 @@ from hapticsim.wire.byte_watch import ByteWatch
 kind, refused = getattr(zmq, sys.argv[1]), Counter()
 router = zmq.Context.instance().socket(kind)
 router.setsockopt(zmq.MAXMSGSIZE, 4096)
-router.setsockopt(zmq.RCVBUF, 8 << 20)
+if float(sys.argv[3]):
+    router.setsockopt(zmq.RCVBUF, 8 << 20)  # what waits while the reader stalls
 watch = ByteWatch(router, refused)
 port = router.bind_to_random_port("tcp://127.0.0.1")
 print(port, flush=True)

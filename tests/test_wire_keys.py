@@ -6,12 +6,14 @@ import os
 import random
 import socket
 import stat
+import threading
 import time
 from contextlib import suppress
 
 import pytest
 import zmq
 
+from hapticsim.wire import allow_list
 from hapticsim.wire.curve import Curve, create_keys, stop_authenticator
 from hapticsim.wire.endpoints import check_endpoint
 from hapticsim.wire.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
@@ -104,6 +106,24 @@ def test_who_is_taken_off_the_list_is_not_heard_any_more(keys, context):
     heard(bound, dealers, 0.5)
     assert heard(bound, dealers) == {"friend"}
     assert bound.refused["its key was taken off the list"] > 0
+    bound.close()
+
+
+def test_who_takes_messages_never_reads_a_folder(keys, context, monkeypatch):
+    """It may be a slow one, and it may hold a thousand keys: there is force on whoever takes messages."""
+    bound = bind_router("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
+    dealer = connect_dealer(bound.endpoint, context=context, curve=Curve(keys["friend"]))
+    assert heard(bound, {"friend": dealer}) == {"friend"}
+    readers, read = set(), allow_list.read_keys
+
+    def noted(folder):
+        readers.add(threading.get_ident())
+        return read(folder)
+
+    monkeypatch.setattr(allow_list, "read_keys", noted)
+    for _ in range(4):
+        assert heard(bound, {"friend": dealer}, 0.3) == {"friend"}
+    assert readers and threading.get_ident() not in readers
     bound.close()
 
 

@@ -43,6 +43,10 @@ class AllowList:
         """Whether the holder of a key, in Z85, may connect now."""
         return key in self.keys()
 
+    def admitted(self, key: bytes) -> bool:
+        """The same as of the last look, without one: a folder may be slow, and who asks may not be."""
+        return key in self._keys
+
 
 def read_keys(folder: Path) -> tuple[frozenset[bytes], list[str]]:
     """Return the public keys of a folder, in Z85, and a sentence for each file that is none."""

@@ -15,6 +15,7 @@ import termios
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -28,7 +29,8 @@ _BYTES_RECEIVED = 128  # place of tcpi_bytes_received in struct tcp_info (linux/
 class ByteWatch:
     """Watches a socket from before it is bound, in a thread of its own.
 
-    Public attributes: ``refused``, how many connections had to go, by reason.
+    Public attributes: ``refused``, how many connections had to go, by reason; ``each_look``, what else the
+    thread does every time it looks.
     """
 
     def __init__(self, watched: zmq.Socket[bytes], refused: Counter[str]) -> None:
@@ -36,6 +38,7 @@ class ByteWatch:
 
         self._receive = recv_monitor_message
         self.refused = refused
+        self.each_look: Callable[[], object] = lambda: None
         self._watched, self._stopped = watched, False
         self._unwanted: set[int] = set()  # descriptors of who has to go whatever it brings
         self._finished: dict[int, int] = {}  # bytes of complete messages since the last look, by descriptor
@@ -73,6 +76,8 @@ class ByteWatch:
                     self.refused["it sent what does not become messages"] += 1
                     connection.end()
                     del connections[descriptor]
+            with suppress(OSError):
+                self.each_look()
             time.sleep(LOOK_S)
         for connection in connections.values():
             connection.release()
