@@ -69,7 +69,9 @@ def _run(given: argparse.Namespace) -> int:
         return _check(find_driver(given.name), options)
     share_interpreter()
     stop = StopFlag()
-    heard = [n for n in END if signal.getsignal(n) != signal.SIG_IGN]  # by nohup, or by the run it is part of
+    heard = list(END)
+    if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:  # by nohup, or by the run that it is part of
+        heard.remove(signal.SIGHUP)
     for number in heard:
         signal.signal(number, lambda *_: stop.set())
     for number in STANDSTILL:
