@@ -61,7 +61,7 @@ REFUSALS = [
     ("name: cart and pole", "name: 2024", 'name = 2024 is not usable: it must be a name of 1 to 120 letters (in quotes: "2024").'),
     ("mapping: {motion_scale: 1.0}", "mapping: [1.0]", "mapping = [1.0] is not usable: it must be a mapping of keys."),
     ("publish: {rate_Hz: 100}", "publish: {endpoint: localhost}", "publish.endpoint = 'localhost' is not usable: it must be an address like ipc:///tmp/name or tcp://127.0.0.1:5555."),
-    ("safety: {ramp_s: 0.5}", "safety: {timeout_s: 0.5}", "safety.timeout_s = 0.5 is not usable: it must be a finite number above 0 and at most 0.01."),
+    ("safety: {ramp_s: 0.5}", "safety: {timeout_s: 0.5}", "safety.timeout_s = 0.5 is not usable: it must be a finite number from 0.001 to 0.01."),
     ("{pivot: 0.3}", "{'': 0.3}", 'initial.q_rad."" has an empty name: write the name of a joint.'),
     ("name: tip,", 'name: "t\\nip",', "shapes[0].name = 't\\nip' is not usable: it must be a name of 1 to 120 letters."),
     ("publish: {rate_Hz: 100}", "publish: {rate_Hz: 0}", "publish.rate_Hz = 0 is not usable: it must be a finite number above 0 and at most 1000."),
