@@ -58,11 +58,15 @@ def test_a_signal_ends_the_program_cleanly_with_a_report(endpoint, how):
     server = FakeServer(endpoint)
     command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    eventually(lambda: server.count(State) > 50, 20.0)
-    process.send_signal(how)
-    _, said = process.communicate(timeout=5.0)
-    eventually(lambda: server.count(Bye) == 1)
-    server.end()
+    try:
+        eventually(lambda: server.count(State) > 50, 20.0)
+        process.send_signal(how)
+        _, said = process.communicate(timeout=5.0)
+        eventually(lambda: server.count(Bye) == 1)
+    finally:
+        process.kill()
+        process.wait()
+        server.end()
     assert process.returncode == 0
     assert "Traceback" not in said
     assert "ticks, " in said.splitlines()[-1] and "round trip p50" in said.splitlines()[-1]
