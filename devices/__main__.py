@@ -76,11 +76,11 @@ def _run(given: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: stop.set())
     for number in STANDSTILL:
         signal.signal(number, signal.SIG_IGN)
-    has_left = threading.Event()
-    threading.Thread(target=_end_at_last, args=(stop, has_left), name="last resort", daemon=True).start()
     driver = find_driver(given.name)(options)
     if given.realtime and (why_not := ask_for_priority()):
         print(why_not, file=sys.stderr)
+    has_left = threading.Event()  # the thread inherits the priority: one below it could hold the interpreter
+    threading.Thread(target=_end_at_last, args=(stop, has_left), name="last resort", daemon=True).start()
     curve = Curve(given.keys) if given.keys else None
     link = DeviceLink(given.endpoint or default_endpoint("device"), driver.info.hello(), curve=curve)
     hold_to_run = BUTTONS[given.hold_to_run] if given.hold_to_run else None

@@ -53,20 +53,29 @@ def test_a_stopped_or_killed_server_means_zero_within_10_ms(endpoint, how):
             assert all(force == ZERO for _, force in run.driver.writes[since:])
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
-def test_a_signal_ends_the_program_cleanly_with_a_report(endpoint, how):
+@contextmanager
+def device_program(
+    endpoint: str, *options: str, before: Callable[[], object] | None = None
+) -> Iterator[tuple[subprocess.Popen[str], FakeServer]]:
+    """A device program of its own, in session with a server here; ``before`` is done in its process."""
     server = FakeServer(endpoint)
-    command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint, *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=before)
     try:
         eventually(lambda: server.count(State) > 50, 20.0)
-        process.send_signal(how)
-        _, said = process.communicate(timeout=5.0)
-        eventually(lambda: server.count(Bye) == 1)
+        yield process, server
     finally:
         process.kill()
         process.wait()
         server.end()
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT])
+def test_a_signal_ends_the_program_cleanly_with_a_report(endpoint, how):
+    with device_program(endpoint) as (process, server):
+        process.send_signal(how)
+        _, said = process.communicate(timeout=5.0)
+        eventually(lambda: server.count(Bye) == 1)
     assert process.returncode == 0
     assert "Traceback" not in said
     assert "ticks, " in said.splitlines()[-1] and "round trip p50" in said.splitlines()[-1]
@@ -82,18 +91,19 @@ def test_a_hang_up_that_is_ignored_stays_ignored(endpoint):
 
 
 def goes_on_after(how: signal.Signals, endpoint: str, before: Callable[[], object] | None = None) -> None:
-    server = FakeServer(endpoint)
-    command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint]
-    process = subprocess.Popen(command, stderr=subprocess.DEVNULL, preexec_fn=before)
-    try:
-        eventually(lambda: server.count(State) > 50, 20.0)
+    with device_program(endpoint, before=before) as (process, server):
         process.send_signal(how)
         time.sleep(0.05)
         so_far = server.count(State)
         eventually(lambda: server.count(State) > so_far + 50)
         process.send_signal(signal.SIGTERM)
         assert process.wait(5.0) == 0
-    finally:
-        process.kill()
-        process.wait()
-        server.end()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getscheduler"), reason="a system without priorities of threads")
+def test_all_threads_of_a_device_program_have_one_priority(endpoint):
+    """They share the interpreter: one of lower priority could be stopped while it holds that."""
+    with device_program(endpoint, "--realtime") as (process, _):
+        threads = [int(task.name) for task in Path(f"/proc/{process.pid}/task").iterdir()]
+        assert len(threads) >= 4, "loop, watchdog, voice and last resort"
+        assert len({(os.sched_getscheduler(t), os.sched_getparam(t).sched_priority) for t in threads}) == 1

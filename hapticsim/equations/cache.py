@@ -22,7 +22,6 @@ from typing import Any
 import numba
 import numpy as np
 from numba import njit
-from numba.core import config
 
 from hapticsim.equations.seal import alone, is_sealed, remove_unsealed, seal, write_whole
 from hapticsim.errors import HapticsimError
@@ -38,7 +37,8 @@ _STAMP = 1_000_000_000
 USED = "used"  # its time of modification says when a folder was last loaded from
 DAY_s = 86_400.0
 
-# Numba keeps what it loaded for ever, and a second load is a second copy.  By folder, name and without JIT.
+# Functions of this process, by folder, name and whether NUMBA_DISABLE_JIT is set.  Numba never frees what
+# it loaded, and a second load would be a second copy.
 _loaded: dict[tuple[Path, str, bool], Any] = {}
 
 
@@ -136,8 +136,7 @@ def load_compiled(
     generate : returns the source, if the module is not there.
     doing : what is said to ``progress`` while something is compiled that is not in the cache.
     """
-
-    key = folder, name, bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+    key = folder, name, bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
     if key in _loaded:
         return _loaded[key]
 

@@ -43,8 +43,8 @@ class AllowList:
         """Whether the holder of a key, in Z85, may connect now."""
         return key in self.keys()
 
-    def admitted(self, key: bytes) -> bool:
-        """The same as of the last look, without one: a folder may be slow, and who asks may not be."""
+    def was_admitted(self, key: bytes) -> bool:
+        """Whether it might at the last look at the folder; does not look, because a folder may be slow."""
         return key in self._keys
 
 

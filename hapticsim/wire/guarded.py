@@ -57,7 +57,7 @@ class GuardedRouter:
         last = frames[-1]
         descriptor = int(last.get(zmq.SRCFD))
         self._watch.finished(descriptor, sum(len(f) + MESSAGE_BYTES for f in frames[1:]))
-        if not self._allowed.admitted(str(last.get("User-Id")).encode()):
+        if not self._allowed.was_admitted(str(last.get("User-Id")).encode()):
             self._watch.disconnect(descriptor)
             self.refused["its key was taken off the list"] += 1
             raise zmq.Again
