@@ -12,6 +12,7 @@ import random
 import time
 from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -121,6 +122,13 @@ class WildDriver(Driver):
         self.closed = True
 
 
+def bridge_of(driver: WildDriver, link: Any, hold_to_run: int = 0) -> Bridge:
+    """A bridge in a session."""
+    bridge = Bridge(driver, link, stream=io.StringIO(), hold_to_run=hold_to_run)
+    bridge._change_session(link.welcome)
+    return bridge
+
+
 def wild_number(rng: random.Random) -> float:
     return rng.choice([0.0, 1.0, -7.0, 1e3, -1e300, math.nan, math.inf, rng.gauss(0.0, 5.0)])
 
@@ -129,8 +137,7 @@ def wild_number(rng: random.Random) -> float:
 def test_whatever_server_and_driver_do_the_hand_is_safe(seed):
     rng = random.Random(seed)
     driver, link = WildDriver(), WildLink()
-    bridge = Bridge(driver, link, stream=io.StringIO(), hold_to_run=FIRST if seed % 3 == 0 else 0)  # type: ignore[arg-type]
-    bridge._change_session(link.welcome)
+    bridge = bridge_of(driver, link, hold_to_run=FIRST if seed % 3 == 0 else 0)
     place, now_s, before, torque_before = ZERO, 100.0, ZERO, ZERO
     may_push = True  # the hand engaged since the last stop
     pushed = 0
@@ -205,8 +212,7 @@ def test_whatever_server_and_driver_do_the_hand_is_safe(seed):
 @pytest.mark.parametrize(("moved_m", "jumps"), [(0.012, 0), (0.6, 1)])
 def test_a_hand_that_moves_while_a_read_hangs_has_not_jumped(moved_m, jumps):
     driver, link = WildDriver(), WildLink()
-    bridge = Bridge(driver, link, stream=io.StringIO())  # type: ignore[arg-type]
-    bridge._change_session(link.welcome)
+    bridge = bridge_of(driver, link)
     for k in range(10):
         driver.sample = DeviceSample(0.0, (2e-4 * k, 0.0, 0.0))
         bridge._tick(5.0 + PERIOD_S * k, PERIOD_S)
@@ -222,8 +228,7 @@ def test_a_hand_that_moves_while_a_read_hangs_has_not_jumped(moved_m, jumps):
 )
 def test_whatever_fails_in_a_driver_the_last_word_to_both_outputs_is_zero(what, error):
     driver, link = WildDriver(), WildLink()
-    bridge = Bridge(driver, link, stream=io.StringIO())  # type: ignore[arg-type]
-    bridge._change_session(link.welcome)
+    bridge = bridge_of(driver, link)
     link.age_s = link.answer_s = 1e-3
     now_s = 5.0
     for mode, buttons in [(0, 0), (0, ENGAGE), *[(2, 0)] * 50]:
