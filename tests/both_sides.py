@@ -74,12 +74,13 @@ class Handle(Driver):
     def open(self) -> None: ...
 
     def read(self, now_s: float) -> DeviceSample:
-        x_m, world = 0.02 * math.sin(3.0 * now_s), self._world
-        sample = DeviceSample(now_s, (x_m, 0.0, 0.0), buttons=self.buttons, flags=self.flags)
-        sample.force_N = self.force_N
+        world, buttons, flags = self._world, self.buttons, self.flags
         if world.now_ns < self.hangs_until_ns:
             world.stopped_until_ns = max(world.stopped_until_ns, self.hangs_until_ns)
             world.stand_still()
+        x_m = 0.04 * math.sin(10.0 * world.monotonic())  # the hand moves on while a read hangs
+        sample = DeviceSample(now_s, (x_m, 0.0, 0.0), buttons=buttons, flags=flags)
+        sample.force_N = self.force_N
         self._witness.measured(sample)
         return sample
 
