@@ -36,6 +36,7 @@ DUE_SHARE, WAIT_SHARE = 0.6, 0.85
 WITHHELD_PERIODS, LEAST_SHARE = 2.0, 0.75  # the second: of a time-out of a few periods
 MOST_PRESSES = 64  # that wait for somebody to take them; more are old
 FORCEFUL = (Safety.ARMING, Safety.ARMED)
+STAYS_OFF = (Safety.DISARMED, Safety.FAULT)  # until an arm request
 ZERO = (0.0, 0.0, 0.0)
 
 
@@ -170,18 +171,23 @@ class DeviceSession:
         self._port.send_force(ZERO, int(mode), int(fault))
 
     def _soften(self) -> None:
-        """Make the coupler softer where forces come later than its gains allow for; never stiffer."""
+        """Make the coupler softer where forces come later than its gains allow for; stiffer without force."""
         now_s = time.monotonic()
         if self._late is None or not self._late.is_due(now_s):
             return
-        softer = self._late.look(1e-6 * self._port.round_trip.percentile_us(PERCENT, NEWEST), now_s)
-        if softer is not None:
-            self._take_gains(softer)
-        if self._late.late_s > 2.0 * self._late_told_s + TOLD_FROM_S:
+        _, mode, *_ = self._loop.read_force()
+        is_off = mode in STAYS_OFF
+        round_trip_s = 1e-6 * self._port.round_trip.percentile_us(PERCENT, NEWEST)
+        gains = self._late.look(round_trip_s, now_s, is_off)
+        if gains is not None:
+            self._take_gains(gains)
+        if is_off:
+            self._late_told_s = 0.0
+        elif self._late.late_s > 2.0 * self._late_told_s + TOLD_FROM_S:
             self._late_told_s = self._late.late_s
             self._say(
                 f"forces reach the device {1e3 * self._late.late_s:.1f} ms later than expected: "
-                "the coupler becomes softer until a device joins again."
+                "the coupler becomes softer until the hand engages again."
             )
 
     def _take_gains(self, gains: Gains) -> None:

@@ -1,4 +1,4 @@
-"""Forces that come later than expected make the coupler softer, smoothly, and never stiffer again."""
+"""Forces that come later than expected make the coupler softer, smoothly, and stiffer only without force."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ import pytest
 import hapticsim as hs
 from devices.limits import device_table
 from devices.scripted import Scripted
+from hapticsim.codes import Fault, Safety
 from hapticsim.haptics.coupler import Gains, derive_gains
 from hapticsim.haptics.joining import limits_of
-from hapticsim.haptics.late import EVERY_S, LateForces
+from hapticsim.haptics.late import EVERY_S, NEWEST, PERCENT, LateForces
 from hapticsim.haptics.sampled_loop import growth
 from hapticsim.model.scene import CouplerSettings, Mapping
 from hapticsim.session import DeviceSession
+from hapticsim.wire.round_trip import RoundTrip
 from tests.places import CONFIGS
 
 TICK_S = 1e-3
@@ -49,7 +51,7 @@ def test_the_softer_coupler_lets_the_device_rest_however_late_forces_are(name: s
         assert growth(mass, *old, TICK_S, (delay_s,), 0.01) > 1.0
 
 
-def test_it_becomes_softer_smoothly_and_never_stiffer() -> None:
+def test_with_force_it_becomes_softer_smoothly_and_never_stiffer() -> None:
     gains = gains_of("omega_3")
     late = LateForces(gains, TICK_S, TICK_S)
     assert softest(late, 2.0 * TICK_S) == [] and late.look(math.nan, 50.0) is None
@@ -59,6 +61,46 @@ def test_it_becomes_softer_smoothly_and_never_stiffer() -> None:
     assert steps.max() <= 0.02 * gains.stiffness_N_per_m
     assert softest(late, 1.0 * TICK_S, 200.0) == []
     assert late.share == pytest.approx(3.5 / 9.5)
+    stiff = late.look(1.0 * TICK_S, 300.0, is_off=True)
+    assert stiff == gains and late.share == 1.0
+
+
+def test_without_force_it_is_as_soft_as_the_round_trips_ask_for() -> None:
+    gains = gains_of("omega_3")
+    late = LateForces(gains, TICK_S, TICK_S)
+    softest(late, 8.0 * TICK_S)
+    found = late.look(4.0 * TICK_S, 100.0, is_off=True)
+    assert found is not None and late.share == pytest.approx(3.5 / 5.5)
+    assert found.stiffness_N_per_m == pytest.approx((3.5 / 5.5) ** 2 * gains.stiffness_N_per_m)
+    assert late.look(4.0 * TICK_S, 101.0, is_off=True) is None
+    again = late.look(8.0 * TICK_S, 102.0)
+    assert again is not None and again.stiffness_N_per_m < found.stiffness_N_per_m
+
+
+def test_a_stall_of_the_computer_softens_nothing_and_a_delay_that_stays_does() -> None:
+    """Before, twenty late answers of 400 were enough, and held until a device joined."""
+    trips, now_ns, late = RoundTrip(), 0, LateForces(gains_of("omega_3"), TICK_S, TICK_S)
+
+    def heard(sent_ns: int) -> None:
+        trips.add(sent_ns, now_ns)
+        if late.is_due(1e-9 * now_ns):
+            late.look(1e-6 * trips.percentile_us(PERCENT, NEWEST), 1e-9 * now_ns)
+
+    def run(ticks: int, round_trip_ms: float) -> float:
+        nonlocal now_ns
+        for _ in range(ticks):
+            now_ns += 1_000_000
+            heard(now_ns - round(1e6 * round_trip_ms))
+        return late.share
+
+    assert run(2000, 1.5) == 1.0
+    for _ in range(20):
+        now_ns += 50_000_000
+        for k in range(50):  # what waited through a stall is answered at its end
+            heard(now_ns - 1_000_000 * (50 - k))
+        assert run(450, 1.5) == 1.0
+    assert run(400, 5.0) < 0.9
+    assert run(2000, 5.0) == pytest.approx(3.5 / 6.5, rel=1e-6)
 
 
 def test_the_first_answers_after_joining_soften_nothing() -> None:
@@ -69,8 +111,9 @@ def test_the_first_answers_after_joining_soften_nothing() -> None:
 
 
 def test_a_session_softens_the_coupler_of_its_device_and_says_so_once() -> None:
-    given, said = [], []
+    given, said, modes = [], [], [Safety.ARMED]
     loop = SimpleNamespace(
+        read_force=lambda: (np.zeros(3), modes[-1], Fault.NONE, 0, 0.0, 0.0),
         write_gains=lambda gains, turning: given.append(gains.copy()),
         assembly=SimpleNamespace(plan=SimpleNamespace(stall_s=0.009)),
     )
@@ -86,3 +129,11 @@ def test_a_session_softens_the_coupler_of_its_device_and_says_so_once() -> None:
     assert given[-1][0] == pytest.approx((3.5 / 9.5) ** 2 * first)
     assert session.gains.world_stiffness_N_per_m == given[-1][0]
     assert sum("later than expected" in line for line in said) == 1
+    trips.percentile_us = lambda percent, newest: 1500.0
+    session._late._looked_s = -math.inf  # it is time for another look
+    session._soften()
+    assert given[-1][0] < 0.2 * first, "while there is force"
+    modes.append(Safety.DISARMED)
+    session._late._looked_s = -math.inf
+    session._soften()
+    assert given[-1][0] == session.gains.world_stiffness_N_per_m == first

@@ -359,6 +359,7 @@ def test_a_humanoid_on_two_hands_moves_as_in_pinocchio(monkeypatch):
         np.testing.assert_allclose(A @ ours.udot + s, 0.0, rtol=0, atol=1e-10)
 
 
+@pytest.mark.long
 def test_the_benchmark_times_both_routes_and_they_agree():
     pytest.importorskip("pinocchio")
     found = numbers_of("bench_constraints.py", "--rounds", "1", "--quick")

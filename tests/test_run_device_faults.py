@@ -31,7 +31,8 @@ def pushing(place: Place, script: dict[str, object] = PATIENT) -> tuple[Program,
     for attempt in range(5):
         record = place.folder / f"{attempt}.mcap"
         program = place.start("run", place.pushing(script), "--record", record)
-        program.hears("force is on.", START_S)
+        program.hears("in session", START_S)
+        program.hears("force is on.")
         with hs.Subscriber(publish_endpoint(place)) as server:
             time.sleep(2.5)  # until the script leans on the table with all it has
             force = np.linalg.norm(server.latest("state", 2.0)["device"]["force_N"])

@@ -17,12 +17,22 @@ from tests.host_judge import RUN_AGAIN
 from tests.processes import PATIENT, START_S, Place, Program, is_alive
 
 CLAMP_N = 12.0  # of the emulated omega.3
-FULL_N = 0.999 * CLAMP_N
+HAND_N_per_m = 300.0
+DEPTH_m = 0.06  # below the top of the table, where the hand wants to be
 
 
 def hand_force(recording: Recording) -> np.ndarray:
     """(n,) [N] size of the force on the hand."""
     return np.linalg.norm(np.stack([recording.column(f"hand_force_{c}_N") for c in "xyz"]), axis=0)
+
+
+def expected_force(recording: Recording) -> np.ndarray:
+    """(n,) [N] that a hand which keeps still feels: of two springs in a row, up to the clamp.
+
+    The coupler's is softer where forces come late (hapticsim/haptics/late.py).
+    """
+    coupler_N_per_m = recording.column("coupler_stiffness_N_per_m")
+    return np.minimum(CLAMP_N, DEPTH_m * HAND_N_per_m * coupler_N_per_m / (HAND_N_per_m + coupler_N_per_m))
 
 
 def publish_endpoint(place: Place) -> str:
@@ -32,16 +42,17 @@ def publish_endpoint(place: Place) -> str:
 def started(place: Place, *arguments: object) -> Program:
     """A run in which the hand has the force."""
     program = place.start("run", *arguments)
-    program.hears("force is on.", START_S)
+    program.hears("in session", START_S)
+    program.hears("force is on.")
     return program
 
 
 @pytest.fixture(scope="module")
 def visit(tmp_path_factory):
-    """A run of six seconds that pushes on the table and has ended: the first of four with all the force.
+    """A run of six seconds that pushes on the table and has ended: the first of four without interruption.
 
-    Tests are run again where the machine stood still, which interrupts the force or makes the coupler softer;
-    what several of them share is made again here.
+    Tests are run again where the machine stood still, which interrupts the force; what several of them share
+    is made again here.
     """
     places = []
     try:
@@ -49,7 +60,8 @@ def visit(tmp_path_factory):
             here = Place(tmp_path_factory.mktemp("v"))
             places.append(here)
             program = here.run("run", here.pushing(), "--seconds", "6", "--record", "visit.mcap")
-            if np.all(hand_force(read_recording(here.folder / "visit.mcap"))[-2000:-200] > FULL_N):
+            recording = read_recording(here.folder / "visit.mcap")
+            if np.all((hand_force(recording) > 0.98 * expected_force(recording))[-2000:-200]):
                 break
         yield here, program
     finally:
@@ -83,7 +95,8 @@ def test_the_force_reaches_the_clamp_stays_there_and_never_passes_it(visit):
     time_s, safety = recording.column("time_s"), recording.column("safety")
     pressing = (time_s > 4.0) & (safety == Safety.ARMED)
     assert pressing.sum() > 1000
-    assert np.all(force[pressing] > FULL_N)
+    expected = expected_force(recording)
+    assert np.all(force[pressing] > 0.98 * expected[pressing]) and np.all(expected[pressing] > 0.5 * CLAMP_N)
     assert np.all(force[safety == Safety.DISARMED][-5:] == 0.0)  # the device left before the server ended
 
 

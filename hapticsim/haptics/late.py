@@ -6,8 +6,11 @@ mass, 1 / r times slower, has r^2 K and r B:
 
     r = (T/2 + t_d + 2 ms) / (T/2 + t_d + 2 ms + late),    K = r^2 K_0,    B = r B_0
 
-so that the device still comes to rest.  r falls smoothly, and does not rise again before a device joins: a
-force that came late may do so again, and a spring that grows stiffer in somebody's hand gives energy.
+so that the device still comes to rest.  While there is force r only falls, smoothly: a spring that grows
+stiffer in somebody's hand gives energy.  Where there is none r is what the round trips of now ask for.
+
+Late is what a quarter of the round trips exceeds.  A swing grows with a delay that stays; a stall of the
+computer delays the forces of that moment, and one that is long takes the force away.
 """
 
 from __future__ import annotations
@@ -22,8 +25,8 @@ PERIODS = 2.0  # of the device, that a round trip takes at most
 QUICKEST_PERIOD_S = 1e-3  # that is asked of a bridge in Python
 TOLD_FROM_S = 0.5e-3  # a force may be so late before r falls: a quarter of the margin
 PER_S = 0.5  # that r falls in a second at most
-PERCENT = 95  # of the round trips, that are quicker than the one that counts
-NEWEST = 400  # round trips that are looked at
+PERCENT = 75  # of the round trips, that are quicker than the one that counts
+NEWEST = 400  # round trips that are looked at: 0.4 s, in which a stall of 50 ms delays 50
 EVERY_S = 0.02  # between two looks
 WARM_UP_S = 0.5  # after joining: the first answers took up to 20 ms, and say nothing of those that follow
 
@@ -38,15 +41,18 @@ class LateForces:
     def __init__(self, gains: Gains, period_s: float, tick_s: float) -> None:
         self._gains, self._expected_s = gains, PERIODS * max(period_s, tick_s, QUICKEST_PERIOD_S)
         self._allowed_s = 0.5 * tick_s + gains.delay_s + MARGIN_S
-        self.share, self.late_s = 1.0, 0.0  # r as it is now, and the lateness it falls for [s]
+        self.share, self.late_s = 1.0, 0.0  # r, and the lateness as it was seen last [s]
         self._looked_s, self._counts_from_s = -math.inf, math.nan
 
     def is_due(self, now_s: float) -> bool:
         """Whether it is time for another look."""
         return now_s - self._looked_s >= EVERY_S
 
-    def look(self, round_trip_s: float, now_s: float) -> Gains | None:
-        """Softer gains for a measured round trip (NaN: none yet), or None where they stay as they are."""
+    def look(self, round_trip_s: float, now_s: float, is_off: bool = False) -> Gains | None:
+        """Gains for a measured round trip (NaN: none yet), or None where they stay as they are.
+
+        is_off : no force is on, and none comes without an arm request, so that r may rise.
+        """
         since = min(now_s - self._looked_s, EVERY_S)
         self._looked_s = now_s
         if math.isnan(self._counts_from_s):
@@ -54,12 +60,11 @@ class LateForces:
         if now_s < self._counts_from_s:
             return None
         late = round_trip_s - self._expected_s
-        if late > max(TOLD_FROM_S, self.late_s):  # not for NaN
-            self.late_s = late
+        self.late_s = late if late > TOLD_FROM_S else 0.0  # not for NaN
         wanted = self._allowed_s / (self._allowed_s + self.late_s)
-        if self.share <= wanted:
+        if self.share == wanted or (self.share < wanted and not is_off):
             return None
-        self.share = max(wanted, self.share - PER_S * since)
+        self.share = wanted if is_off else max(wanted, self.share - PER_S * since)
         return softened(self._gains, self.share)
 
 

@@ -219,9 +219,9 @@ class Rig:
 
     @property
     def is_softened(self) -> bool:
-        """Whether the coupler became softer, until a device joins again: forces came late."""
+        """Whether the coupler became softer, until the hand engages again: forces came late."""
         late = self.session._late
-        return late is not None and late.late_s > 0.0
+        return late is not None and late.share < 1.0
 
     @property
     def server_gives(self) -> bool:
