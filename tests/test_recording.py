@@ -99,6 +99,21 @@ def test_small_batches_are_gathered_into_few_messages(tmp_path):
     assert len(read_recording(tmp_path / "a.mcap").data) == 200
 
 
+def test_events_cost_no_entry_of_the_index_each(tmp_path):
+    """The library keeps such an entry in memory until the file is closed: half a kilobyte for each."""
+    started = time.monotonic()
+    with RecordingWriter(tmp_path / "a.mcap", COLUMNS) as writer:
+        for i in range(2000):
+            writer.append_event({"time_s": 0.001 * i, "tick": i})
+            writer.append(rows_from(0.001 * i, n=1))
+    most = (time.monotonic() - started) / 0.5 + 2.0
+    with (tmp_path / "a.mcap").open("rb") as file:
+        assert len(make_reader(file).get_summary().chunk_indexes) <= most
+    recording = read_recording(tmp_path / "a.mcap")
+    assert recording.complete and len(recording.data) == 2000
+    assert [event["tick"] for event in recording.events] == list(range(2000))
+
+
 def test_the_mcap_library_alone_can_read_the_file(recorded):
     path, rows = recorded
     with path.open("rb") as file:
@@ -246,6 +261,7 @@ from hapticsim.recording.writer import RecordingWriter
 writer = RecordingWriter({str(path)!r}, ["time_s"])
 for i in itertools.count():
     writer.append(np.array([[0.01 * i]]))
+    writer.append_event({{"time_s": 0.01 * i}})
     if i == 100:
         print("a second", flush=True)
     time.sleep(0.01)
@@ -258,6 +274,7 @@ for i in itertools.count():
     recording = read_recording(path)
     assert not recording.complete
     assert recording.data[-1, 0] >= 0.3  # of 1.0; half a second, and a margin for a busy machine
+    assert recording.events[-1]["time_s"] >= 0.3
 
 
 def test_a_full_disk_stops_the_recording_and_not_the_simulation(tmp_path, batch_by_batch):
@@ -280,6 +297,23 @@ def test_a_full_disk_stops_the_recording_and_not_the_simulation(tmp_path, batch_
     assert 0 < writer.written_rows < 2000 == writer.written_rows + writer.dropped_rows
     assert writer.dropped_events == 1
     assert len(read_recording(path).data) == writer.written_rows
+
+
+def test_rows_and_events_that_the_disk_did_not_take_are_counted(tmp_path):
+    writer = RecordingWriter(tmp_path / "full.mcap", COLUMNS, CONFIG)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (writer.path.stat().st_size + 100, hard))
+    try:
+        for i in range(5):
+            writer.append_event({"tick": i})
+        writer.append(rows_from(0.0))
+        writer.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    writer.append_event({"tick": 5})
+    assert (writer.written_rows, writer.dropped_rows, writer.dropped_events) == (0, 100, 6)
+    recording = read_recording(writer.path)
+    assert len(recording.data) == len(recording.events) == 0 and not recording.complete
 
 
 def test_a_disk_that_is_full_from_the_start_is_no_exception_either():

@@ -29,8 +29,9 @@ class RecordingWriter:
 
     After construction nothing is raised for trouble with the file: a full disk sets ``failure``, and all that
     comes later is dropped and counted, because the simulation must go on.  What reached the file stays
-    readable, also when the process is killed; waiting in memory are at most the rows of the last half second,
-    or 1 MiB.
+    readable, also when the process is killed; waiting in memory are at most the rows and events of the last
+    half second before the newest, or 1 MiB of rows.  They go into the file as one chunk, because the library
+    keeps an entry of the index for each chunk until the file is closed.
 
     Parameters
     ----------
@@ -66,12 +67,13 @@ class RecordingWriter:
             )
         self._waiting: list[np.ndarray] = []
         self._waiting_bytes = 0
+        self._chunk_rows = self._chunk_events = 0  # in the chunk that is not in the file yet
         self._written_at_s = time.monotonic()
         self._time_ns = 0  # log time of the newest row
         self._sequence = 0
         self._file = _create(self.path, overwrite)
-        # the smallest chunk: each message becomes one, so that a batch is whole in the file or not there
-        self._writer = Writer(self._file, chunk_size=1, compression=CompressionType.ZSTD)
+        # Chunks end where this class flushes, so that a batch is whole in the file or not there.
+        self._writer = Writer(self._file, chunk_size=1 << 30, compression=CompressionType.ZSTD)
         try:
             self._begin(config_text, dict(metadata or {}))
         except OSError as error:
@@ -93,24 +95,29 @@ class RecordingWriter:
         elif len(rows):
             self._waiting.append(rows)
             self._waiting_bytes += rows.nbytes
-            if self._waiting_bytes >= _BATCH_BYTES or time.monotonic() - self._written_at_s >= _BATCH_s:
-                self._write_rows()
+            if self._waiting_bytes >= _BATCH_BYTES or self._is_due():
+                self._write_all()
 
     def append_event(self, event: Mapping[str, object]) -> None:
-        """Record one event, a map of plain values, at once; a key ``time_s`` places it in time."""
+        """Record one event, a map of plain values; a key ``time_s`` places it in time."""
         moment = event.get("time_s")
         log_time = self._time_ns
         if isinstance(moment, int | float):
             log_time = _nanoseconds(moment, log_time)
         data = json.dumps(dict(event), default=str).encode()
-        if self.failure or not self._write(self._event_channel, log_time, data):
+        if self.failure:
             self.dropped_events += 1
+            return
+        self._add(self._event_channel, log_time, data)
+        self._chunk_events += 1
+        if self._is_due():
+            self._write_all()
 
     def close(self) -> None:
         """Write what waits and the index, and close the file; safe to call twice."""
         if self._file.closed:
             return
-        self._write_rows()
+        self._write_all()
         if self.failure:
             return
         try:
@@ -142,36 +149,46 @@ class RecordingWriter:
         writer.add_metadata(ROWS, {"encoding": ROW_ENCODING, "columns": names})
         self._file.flush()
 
-    def _write_rows(self) -> None:
+    def _is_due(self) -> bool:
+        return time.monotonic() - self._written_at_s >= _BATCH_s
+
+    def _write_all(self) -> None:
+        """Write the rows and events that wait, in chunks of at most 1 MiB of rows."""
         self._written_at_s = time.monotonic()
-        if not self._waiting:
-            return
-        rows = np.concatenate(self._waiting)
+        rows = np.concatenate(self._waiting) if self._waiting else np.empty((0, len(self.columns)))
         self._waiting, self._waiting_bytes = [], 0
         at_once = max(1, _BATCH_BYTES // (8 * len(self.columns)))
-        for first in range(0, len(rows), at_once):
-            self._write_batch(rows[first : first + at_once])
+        for first in range(0, max(1, len(rows)), at_once):
+            self._write_chunk(rows[first : first + at_once])
 
-    def _write_batch(self, rows: np.ndarray) -> None:
-        log_time = _nanoseconds(float(rows[0, 0]), self._time_ns)
-        self._time_ns = _nanoseconds(float(rows[-1, 0]), log_time)
-        if not self.failure and self._write(self._row_channel, log_time, rows.tobytes()):
-            self.written_rows += len(rows)
-        else:
+    def _write_chunk(self, rows: np.ndarray) -> None:
+        """End the chunk, which holds the events that wait, with a batch of rows."""
+        if self.failure:
             self.dropped_rows += len(rows)
-
-    def _write(self, channel: int, log_time: int, data: bytes) -> bool:
-        self._sequence += 1
+            return
+        if len(rows):
+            log_time = _nanoseconds(float(rows[0, 0]), self._time_ns)
+            self._time_ns = _nanoseconds(float(rows[-1, 0]), log_time)
+            self._add(self._row_channel, log_time, rows.tobytes())
+            self._chunk_rows += len(rows)
         try:
-            self._writer.add_message(channel, log_time, data, log_time, self._sequence)
-            self._file.flush()
+            self._writer.flush()
         except OSError as error:
             self._fail(error)
-            return False
-        return True
+            return
+        self.written_rows += self._chunk_rows
+        self._chunk_rows = self._chunk_events = 0
+
+    def _add(self, channel: int, log_time: int, data: bytes) -> None:
+        """Put a message into the chunk, in memory."""
+        self._sequence += 1
+        self._writer.add_message(channel, log_time, data, log_time, self._sequence)
 
     def _fail(self, error: OSError) -> None:
-        """Keep the reason and let go of the file."""
+        """Keep the reason, count what the chunk held, and let go of the file."""
+        self.dropped_rows += self._chunk_rows
+        self.dropped_events += self._chunk_events
+        self._chunk_rows = self._chunk_events = 0
         self.failure = (
             f"{self.path}: recording stopped at {self._time_ns * 1e-9:.3f} s ({error.strerror}): "
             "free some space and record again."
