@@ -194,10 +194,12 @@ def test_processor_time_of_a_child_is_ours_while_it_runs_and_after():
 
 
 def test_stalls_count_where_they_overlap():
-    stalls = [Stall(1.0, 0.010, 0), Stall(2.0, 0.003, 1)]
+    stalls = [Stall(1.0, 0.010, 0), Stall(2.0, 0.003, 1), Stall(2.0, 0.003, 1)]  # one was looked at twice
     assert stood_still_s(stalls, 1.005, 1.2) == pytest.approx(0.005)
     assert stood_still_s(stalls, 0.0, 3.0) == pytest.approx(0.010)
     assert stood_still_s(stalls, 1.5, 1.9) == 0.0
+    stalls += [Stall(2.01, 0.009, 1), Stall(2.03, 0.011, 0)]
+    assert stood_still_s(stalls, 1.5, 3.0) == pytest.approx(0.012), "of one processor, in pieces"
 
 
 def test_a_probe_keeps_its_newest_stalls_and_gives_those_after_a_count():

@@ -41,20 +41,22 @@ def test_deadlines_follow_from_one_tick_across_ticks_that_were_skipped(known):
     assert deadlines_of(rows, known, started, PERIOD_S) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize(("host_ms", "ours"), [(11.0, False), (0.0, True), (3.0, True)])
+@pytest.mark.parametrize(
+    ("host_ms", "ours"), [([11.0], False), ([3.0, 2.0, 2.0], False), ([], True), ([3.0], True)]
+)
 def test_a_late_tick_is_the_hosts_where_it_stood_still_for_half_of_it_and_ours_otherwise(host_ms, ours):
     rows, deadlines = rows_of([0.0, 12.0, 0.0], [0.1, 0.1, 0.1])
     said: list[str] = []
     watch = HostWatch(PERIOD_S, lambda: (50, deadlines[0]), said.append)
     watch.probe.stalls = lambda since=None: [  # type: ignore[method-assign]
-        Stall(deadlines[1] + 0.0001, 1e-3 * host_ms, 0),
+        *(Stall(deadlines[1] + 0.0001 + 0.004 * n, 1e-3 * ms, 0) for n, ms in enumerate(host_ms)),
         Stall(deadlines[0] - 0.5, 0.2, 1),  # long before
     ]
     watch.take(rows)
     (late,) = watch.late
     assert late.is_ours == ours and late.tick == 51
     assert watch.statistics()["late_ours"] == int(ours)
-    host = f"the host stood still {host_ms:.0f} ms then" if host_ms else "the host ran"
+    host = f"the host stood still {sum(host_ms):.0f} ms then" if host_ms else "the host ran"
     assert said == [f"loop late 12 ms at tick 51: {host}."]
 
 

@@ -162,8 +162,14 @@ class HostProbe:
 
 
 def stood_still_s(stalls: Iterable[Stall], start_s: float, end_s: float) -> float:
-    """Longest part of a span of time [s] in which one processor stood still; 0 where none did."""
-    return max((stall.overlap_s(start_s, end_s) for stall in stalls), default=0.0)
+    """How long of a span of time [s] one processor stood still, in one stall or in several; 0 where none did.
+
+    A stall may be given twice; of the processors the one counts that stood still longest.
+    """
+    still: dict[int, float] = {}
+    for stall in set(stalls):
+        still[stall.processor] = still.get(stall.processor, 0.0) + stall.overlap_s(start_s, end_s)
+    return max(still.values(), default=0.0)
 
 
 def _processors() -> set[int]:
