@@ -8,9 +8,11 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+import fuzz_scenes
 import numpy as np
 import pytest
 import yaml
+from fuzz_scenes import Worker
 from scene_maker import Trial, make
 from scene_shrink import keep, kept, shrunk
 from scene_trial import Verdict, run
@@ -155,6 +157,25 @@ def test_every_judge_finds_its_fault(monkeypatch: pytest.MonkeyPatch):
         gaps = Simulation.gaps.fget
         m.setattr(Simulation, "gaps", property(lambda sim: gaps(sim) - 2e-3 * (sim.time > 0.05)))
         assert "sunk" in run(fall()).finds
+
+
+@pytest.mark.long
+def test_a_worker_that_dies_or_hangs_is_a_find_and_the_next_trial_gets_another(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    worker = Worker()
+    try:
+        assert worker.run(fall())["finds"] == {}
+        assert worker._process is not None
+        worker._process.kill()
+        assert worker.run(fall()) == {"finds": {"crash": "status -9: no words"}}
+        assert worker.run(fall())["finds"] == {}
+        monkeypatch.setattr(fuzz_scenes, "LONGEST_s", 0.0)
+        assert worker.run(fall()) == {"finds": {"hang": "no answer in 0 s"}}
+        monkeypatch.undo()
+        assert worker.run(fall())["finds"] == {}
+    finally:
+        worker.end()
 
 
 def test_a_find_gets_small_and_is_kept_whole(tmp_path: Path):

@@ -88,9 +88,11 @@ def flooded(place: Place, program: Program, flood) -> tuple[int, dict, dict]:
         return sent.value, before, server.latest("stats")
 
 
+@pytest.mark.long
 def test_ten_thousand_junk_messages_a_second_are_counted_and_the_hand_feels_nothing(place):
     program = place.start("run", place.pushing(), "--record", "r.mcap")
-    program.hears("force is on.", START_S)
+    program.hears("in session", START_S)
+    program.hears("force is on.")
     sent, before, after = flooded(place, program, flood_with_junk)
     assert program.stop() == 0
     assert sent > 0.9 * FLOOD_S * PER_S
@@ -121,7 +123,8 @@ def spared(after: dict, before: dict) -> float:
 def test_busy_neighbours_do_not_take_the_force_away(place):
     """Ordinary programs on every processor: whatever the device depends on has a priority above theirs."""
     program = place.start("run", place.pushing(), "--no-record")
-    program.hears("force is on.", START_S)
+    program.hears("in session", START_S)
+    program.hears("force is on.")
     if "SCHED_FIFO not permitted" in scheduling(place):
         pytest.skip("SCHED_FIFO is not permitted here")
     before = program.said.count(": silent;")

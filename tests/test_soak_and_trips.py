@@ -35,12 +35,16 @@ def test_a_loss_of_force_is_found_with_its_length_its_click_and_its_stall(trips)
     safety[130:200] = Safety.ARMING
     faults[100:130] = Fault.DEVICE_SILENT
     safety[500:700], faults[500:700] = Safety.FAULT, Fault.STALLED  # needs a click
-    by_itself, clicked = trips.losses_of(safety, faults, at_s, [Stall(0.090, 0.012, 1)])
+    safety[480:500] = Safety.INTERRUPTED
+    stalls = [Stall(0.090, 0.012, 1), Stall(0.483, 0.010, 0), Stall(0.497, 0.002, 1), Stall(0.9, 0.05, 0)]
+    by_itself, clicked = trips.losses_of(safety, faults, at_s, stalls)
     assert (by_itself.start_s, by_itself.end_s) == pytest.approx((0.1, 0.13))
     assert not by_itself.clicked and by_itself.fault is Fault.NONE
     assert by_itself.host_s == pytest.approx(0.012)
-    assert (clicked.start_s, clicked.end_s) == pytest.approx((0.5, 0.7))
-    assert clicked.clicked and clicked.fault is Fault.STALLED and clicked.host_s == 0.0
+    assert by_itself.calm_s == pytest.approx(0.028)
+    assert (clicked.start_s, clicked.end_s) == pytest.approx((0.48, 0.7))
+    assert clicked.clicked and clicked.fault is Fault.STALLED
+    assert (clicked.host_s, clicked.calm_s) == pytest.approx((0.010, 0.007))
 
 
 def test_force_that_is_still_away_at_the_end_is_a_loss_and_a_run_with_force_has_none(trips):

@@ -10,8 +10,8 @@ A probe on each processor (hapticsim/realtime/probe.py) sees when the host itsel
 Every time the force went away counts, whoever's fault it was: as one that came back by itself, or as one that
 needed a click.  The share of time with force is that of the time outside stalls of the host of 4 ms and
 more (a bridge cuts the force 6 ms after the last command, which came up to 2 ms before the stall) and the
-ramp after them.  Ends with status 1 where a click was needed, unless the host stood still for longer than
-the scene rides through, and where the share is below 99 %.
+ramp after them.  Ends with status 1 where the share is below 99 %, and where a click was needed although the
+host gave the two sides CALM_S without a stall to find one another again.
 """
 
 from __future__ import annotations
@@ -40,13 +40,16 @@ from hapticsim.codes import Fault, Safety
 from hapticsim.event_words import fault_words
 from hapticsim.host_watch import deadlines_of
 from hapticsim.kernels.row import PLACE
-from hapticsim.realtime.probe import Stall, stood_still_s
+from hapticsim.realtime.probe import HostProbe, Stall, stood_still_s
 from hapticsim.server import Server
 
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
 START_S = 20.0  # until the first force
 EXPLAINS_S = 0.004  # a stall of the host so long may cost the force
+BEFORE_S = 0.03  # a stall so long before a loss of force may have led to it
+CALM_S = 0.02  # what coming back takes: 5 ms of settling and a round trip, and as much again
 CLICK_EVERY_S = 0.5
+LOOK_EVERY_S = 1.0  # at the probes, which keep the newest stalls only
 LEAST_SHARE = 0.99
 BUSY = """
 import os
@@ -63,10 +66,11 @@ WANTED = [PLACE[name] for name in ("safety", "fault")]
 
 @dataclass(frozen=True)
 class Loss:
-    """A time without force: start, end [s]; whether the hand had to click, and the faults that made it;
-    how long the host stood still.
+    """A time without force: start, end [s]; whether the hand had to click, and the faults that made it.
 
-    A click during an interruption does nothing: the force comes back by itself.
+    A click during an interruption does nothing: the force comes back by itself.  ``host_s`` is how long
+    the host stood still from shortly before until the fault, or the force, and ``calm_s`` the longest time
+    in which it did not.
     """
 
     start_s: float
@@ -74,6 +78,7 @@ class Loss:
     clicked: bool
     fault: Fault
     host_s: float
+    calm_s: float
 
 
 def clicking_script() -> str:
@@ -107,9 +112,20 @@ def losses_of(safety: np.ndarray, faults: np.ndarray, at_s: np.ndarray, stalls: 
         stays = np.isin(safety[first:end], STAYS_OFF)
         fault = Fault(int(np.bitwise_or.reduce(faults[first:end][stays].astype(np.int64))))
         at = float(at_s[first])
-        host = stood_still_s(stalls, at - 0.03, at + 0.005)
-        found.append(Loss(at, float(at_s[last]), bool(stays.any()), fault, host))
+        over = float(at_s[first + np.argmax(stays)] if stays.any() else at_s[last])
+        since, until = at - BEFORE_S, max(over, at + 0.005)
+        host, calm = stood_still_s(stalls, since, until), calm_s(stalls, at, until)
+        found.append(Loss(at, float(at_s[last]), bool(stays.any()), fault, host, calm))
     return found
+
+
+def calm_s(stalls: list[Stall], start_s: float, end_s: float) -> float:
+    """Longest part of a span of time [s] without a stall that may cost the force."""
+    longest, reached = 0.0, start_s
+    for stall in stalls:  # in the order of their starts
+        if stall.length_s >= EXPLAINS_S and stall.end_s > start_s and stall.start_s < end_s:
+            longest, reached = max(longest, stall.start_s - reached), max(reached, stall.end_s)
+    return max(longest, end_s - reached)
 
 
 def excused(at_s: np.ndarray, stalls: list[Stall], after_s: float) -> np.ndarray:
@@ -120,6 +136,17 @@ def excused(at_s: np.ndarray, stalls: list[Stall], after_s: float) -> np.ndarray
             first, last = np.searchsorted(at_s, [stall.start_s - 0.001, stall.end_s + after_s])
             out[first:last] = True
     return out
+
+
+def watched(probe: HostProbe, seconds: float) -> list[Stall]:
+    """Wait, and return the stalls of the host meanwhile, in the order of their starts."""
+    stalls: list[Stall] = []
+    counts, until = probe.counts(), time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0.0:
+        time.sleep(min(left, LOOK_EVERY_S))
+        since, counts = counts, probe.counts()
+        stalls += probe.stalls(since)
+    return sorted(set(stalls), key=lambda stall: stall.start_s)
 
 
 def take_turn(seconds: float, busy: int) -> Found:
@@ -150,10 +177,8 @@ def take_turn(seconds: float, busy: int) -> Found:
             with busy_processes(busy):
                 time.sleep(0.5)
                 seen.clear()
-                before = server.host.probe.counts()
-                time.sleep(seconds)
+                stalls = watched(server.host.probe, seconds)
                 kept = list(seen)  # what comes later is the end of the run
-                stalls = server.host.probe.stalls(before)
                 statistics = server.statistics()
         finally:
             child.end()
@@ -162,7 +187,6 @@ def take_turn(seconds: float, busy: int) -> Found:
     losses = losses_of(safety, faults, at_s, stalls)
     outside = ~excused(at_s, stalls, scene.safety.ramp_s + scene.safety.resume_within_s)
     on = np.isin(safety, FORCEFUL)
-    rides = scene.safety.resume_within_s
     clicks = [loss for loss in losses if loss.clicked]
     return {
         "seconds": seconds,
@@ -171,8 +195,11 @@ def take_turn(seconds: float, busy: int) -> Found:
         "losses_after_host_stall": sum(loss.host_s >= EXPLAINS_S for loss in losses),
         "longest_loss_ms": 1e3 * max((loss.end_s - loss.start_s for loss in losses), default=0.0),
         "engages": len(clicks),
-        "why": [f"{fault_words(loss.fault)} (host {1e3 * loss.host_s:.0f} ms)" for loss in clicks],
-        "engages_not_excused": sum(loss.host_s <= rides for loss in clicks),
+        "why": [
+            f"{fault_words(loss.fault)} (host {1e3 * loss.host_s:.0f} ms, calm {1e3 * loss.calm_s:.0f} ms)"
+            for loss in clicks
+        ],
+        "engages_not_excused": sum(loss.calm_s >= CALM_S for loss in clicks),
         "share": float(on.mean()),
         "share_outside_stalls": float(on[outside].mean()) if outside.any() else 1.0,
         "time_outside_stalls": float(outside.mean()),

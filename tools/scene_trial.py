@@ -38,7 +38,6 @@ SUNK = 1e-3  # [m]
 STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
 LOOK_EVERY = 4  # ticks, where no hand is there to be hurt
-TOLD = (Event.ENERGY, Event.NOT_FINITE, Event.ROWS_FULL)
 REFUSED = Fault.NOT_FINITE | Fault.ENERGY
 HELD_DEVICE = DeviceLimits(
     max_force_N=12.0, max_stiffness_N_per_m=5000.0, max_damping_Ns_per_m=30.0, apparent_mass_kg=0.2
@@ -119,7 +118,9 @@ class _Watch:
         self.start = kinetic + potential
         self.torque: np.ndarray | None = None  # applied now
         self.work = 0.0  # [J] of applied torques, at most
-        self.told = False
+        self.told_full = False  # of contacts that have no row
+        self.told_refused = False  # since the last look
+        self.fault = Fault.NONE  # at the last look
         self.halted = 0  # ticks in a row
 
     def take(self, tick: int) -> float:
@@ -143,7 +144,8 @@ class _Watch:
         refused = bool(kinds & {Event.ENERGY, Event.NOT_FINITE})
         verdict.refused_ticks += refused
         self._look_whether_halted(tick, Event.HALTED in kinds)
-        self.told = self.told or bool(kinds & set(TOLD))
+        self.told_full = self.told_full or Event.ROWS_FULL in kinds
+        self.told_refused = self.told_refused or refused
         if self.trial.hand is not None or refused or tick % LOOK_EVERY == 0:
             self._look(tick, refused)
         return spent
@@ -175,14 +177,15 @@ class _Watch:
             verdict.finds["nan"] = f"a contact force {at}"
             return
         verdict.contacts = max(verdict.contacts, len(state.contacts))
-        if state.fault & REFUSED and not self.told:
+        if state.fault & REFUSED & ~self.fault and not self.told_refused:
             verdict.finds["silent"] = f"{state.fault!r} without an event {at}"
+        self.fault, self.told_refused = state.fault, False
         fastest = max(np.abs(state.u).max(), 0.0)
         put_in = 0.0 < self.work and sum(self.sim.energy()) - self.start < 2.0 * self.work
         if (fastest > FLIGHT or np.abs(state.q).max() > FAR) and not put_in:
             verdict.finds["flight"] = f"speed {fastest:.3g} {at}"
         gaps = self.sim.gaps[self.on_plane]
-        if gaps.size and gaps.min() < -SUNK and not self.told:
+        if gaps.size and gaps.min() < -SUNK and not self.told_full:
             verdict.finds["sunk"] = f"{-gaps.min() * 1e3:.3g} mm {at}"
         self._look_at_force(state.hand_force, at)
         self._look_at_energy(tick, refused, at)

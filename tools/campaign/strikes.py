@@ -14,6 +14,7 @@ from hapticsim.codes import Safety
 Undo = Callable[[], Any]
 Fault = Callable[[Rig, random.Random], Undo]
 LOOK_MS, RESUME_MS, LASTS_MS = 150, 400, 40
+STAYS_SHARE = 0.9  # of the milliseconds, that have force where a fault is to take none away
 
 
 class After(Enum):
@@ -33,6 +34,7 @@ def strike(rig: Rig, rng: random.Random, fault: Fault, lasts_ms: int, sides: str
     rig.watch()
     undo = fault(rig, rng)
     rig.step(lasts_ms)
+    stayed = rig.forces >= STAYS_SHARE * lasts_ms
     trial = rig.trial("device" in sides, "server" in sides)
     undo()
     if after is After.ANYTHING:
@@ -46,7 +48,7 @@ def strike(rig: Rig, rng: random.Random, fault: Fault, lasts_ms: int, sides: str
     if after is After.STAYS:
         rig.forces = 0
         rig.step(LOOK_MS)
-        if rig.forces < LOOK_MS // 2:
+        if not stayed or rig.forces < STAYS_SHARE * LOOK_MS:
             wrong.append("the force went away")
     elif after in (After.RESUMES, After.EITHER):
         rig.forces = 0
