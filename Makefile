@@ -8,11 +8,14 @@ SPREAD := --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check faults fuzz bench clean
+# Tests start hundreds of processes: each would compile its modules again.
+unexport PYTHONDONTWRITEBYTECODE
+.PHONY: help demo test test-long check faults fuzz bench clean
 
 help:
 	@echo "make demo    feel a robot arm over a table (a scripted hand does it where there is no display)"
 	@echo "make test    run the tests; the first time machine code is compiled for a minute or two"
+	@echo "make test-long  the tests that take ten seconds or more each: benchmarks, studies, long random searches"
 	@echo "make check   ruff, mypy and the import rules"
 	@echo "make faults  try every kind of fault 25 times: time to zero force, largest force and step"
 	@echo "make fuzz    run 1000 random scenes: no crash, no energy from nowhere, nothing in silence"
@@ -25,9 +28,15 @@ demo: $(VENV)/.ready-window
 test: $(VENV)/.ready-test
 	@echo "the first start, which compiles the tick:"; $(BIN)/hapticsim run $(CONFIG) --device scripted --seconds 1 --no-record || true
 	@status=0; echo "tests against the clock, two at a time:"; \
-	$(BIN)/python -m pytest -m clock -n 2 $(SPREAD) || { status=$$?; [ $$status -ne 2 ] || exit 2; }; \
+	$(BIN)/python -m pytest -m "clock and not long" -n 2 $(SPREAD) || { status=$$?; [ $$status -ne 2 ] || exit 2; }; \
 	echo "all others, side by side:"; \
-	$(BIN)/python -m pytest -m "not clock" -n 3 $(SPREAD) || status=1; exit $$status
+	$(BIN)/python -m pytest -m "not clock and not long" -n 3 $(SPREAD) || status=1; exit $$status
+
+test-long: $(VENV)/.ready-test
+	@status=0; echo "long tests against the clock:"; \
+	$(BIN)/python -m pytest -m "clock and long" || { status=$$?; [ $$status -ne 2 ] || exit 2; }; \
+	echo "all other long tests, side by side:"; \
+	$(BIN)/python -m pytest -m "long and not clock" -n 2 --dist load || status=1; exit $$status
 
 check: $(VENV)/.ready-test
 	@$(BIN)/ruff check

@@ -53,8 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """With ``-m clock`` leave out files without such tests: importing one compiles what it tests."""
-    if config.getoption("markexpr") != "clock" or collection_path.suffix != ".py":
+    """With ``-m "clock ..."`` leave out files without such tests: importing one compiles what it tests."""
+    if not config.getoption("markexpr").startswith("clock") or collection_path.suffix != ".py":
         return None
     name = collection_path.name
     has_none = not name.startswith(REAL_TIME) and "mark.clock" not in collection_path.read_text()

@@ -65,6 +65,7 @@ def test_a_batch_has_the_bits_of_single_calls(equations: Equations, name: str) -
         np.testing.assert_array_equal(array, before)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_the_number_of_threads_changes_nothing(equations: Equations, threads: int) -> None:
     inputs = states(equations, "kane", MANY * threads)

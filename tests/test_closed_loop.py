@@ -17,6 +17,7 @@ import hapticsim as hs
 from tests import naive
 
 TOOLS = Path(__file__).parents[1] / "tools"
+pytestmark = pytest.mark.long  # they are those of tools/study_closed_loop.py
 EMBEDDED, ON, OFF = "embedded", "KKT, stabilised", "KKT, not stabilised"
 
 

@@ -207,6 +207,7 @@ def test_loading_is_use(cache: Path) -> None:
 # ---- ahead
 
 
+@pytest.mark.long
 def test_what_is_compiled_ahead_is_what_the_next_process_loads(
     cache: Path, urdf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +255,7 @@ def test_a_scene_is_compiled_for_handle_and_constraints_too(name: str, frames: s
     assert len(robot(str(CONFIGS / "double_four_bar.yaml")).frames) == 3
 
 
+@pytest.mark.long
 def test_a_mechanism_is_compiled_as_its_tick_has_it(cache: Path) -> None:
     disk = CONFIGS / "rolling_disk.yaml"
     found = compile_ahead([disk], algorithms=True, jobs=1)
@@ -312,6 +314,7 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.long
 def test_the_command_prints_tables_and_refuses_in_one_sentence(cache: Path, urdf: Path) -> None:
     done = command(str(urdf), "--prune")
     assert done.returncode == 0, done.stderr

@@ -19,14 +19,17 @@ from tools import random_starts
 
 TABLE = "{name: table, kind: box, half_extents_m: [0.3, 0.3, 0.05], origin: {xyz_m: [0, 0, -0.05]}}"
 STARTS = {"puck_over_wall": 60, "box_on_edge": 60, "cube_on_cube": 60, "dominoes": 30, "thrown": 60}
+FEW = [(name, starts // 6) for name, starts in STARTS.items()]
 
 
-@pytest.mark.parametrize("name", STARTS)
-def test_from_random_starts_no_energy_comes_from_nowhere_and_nothing_flies(name):
+@pytest.mark.parametrize(
+    ("name", "starts"), [*FEW, *(pytest.param(*item, marks=pytest.mark.long) for item in STARTS.items())]
+)
+def test_from_random_starts_no_energy_comes_from_nowhere_and_nothing_flies(name, starts):
     """Of the code before, one start of twenty or more gained energy, to 1e100 J."""
-    for found in random_starts.trials(name, STARTS[name], 0):
+    for found in random_starts.trials(name, starts, 0):
         assert found.gains == found.flights == 0, (found.seeds, found.worst)
-    assert found.starts == STARTS[name] and found.told <= STARTS[name] // 5
+    assert found.starts == starts and found.told <= starts // 5
     assert found.through > 0, "edges are not felt, and an event says what came in over them"
 
 
@@ -70,7 +73,7 @@ def test_nothing_is_lifted_out_of_the_depth_where_it_is_found(name, start):
     took 8e-6 J: a refused tick.  A corner held once before was lifted from deeper to there: 2e-7 J.
     """
     (found,) = list(random_starts.trials(name, 1, start))[-1:]
-    assert found.flights == found.gains == 0
+    assert found.flights == found.gains == found.told == 0  # a start that is refused is told
 
 
 def sunk(depth: float) -> hs.Simulation:

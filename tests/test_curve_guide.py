@@ -174,6 +174,7 @@ def test_a_curve_carried_by_a_moving_body_keeps_the_energy_and_replays_to_the_bi
     assert b"".join(array.tobytes() for _, array in sim.fork().items()) == there
 
 
+@pytest.mark.long
 def test_the_bead_of_the_shipped_config_is_pushed_round_its_wire_and_passed_on_to_the_rail():
     sim = hs.Simulation(config("curve_guide"))
     wire = Twin(np.array(sim.scene.constraints[0].rows[0].curve.outline[:-1]), True)  # nearly the wire

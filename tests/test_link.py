@@ -84,6 +84,7 @@ def test_without_a_network_the_remote_site_follows_within_the_margin(scene: Scen
     assert np.median(run.ages_s) < 0.07
 
 
+@pytest.mark.long
 def test_twelve_seconds_each_way(scene: Scene, visit: np.ndarray) -> None:
     run = VirtualLink(scene, visit, LinkSettings(12.0, 12.0)).run(52.0)
     assert_exact(run)
@@ -201,6 +202,7 @@ def test_with_another_model_there_the_mechanism_is_corrected_and_the_force_follo
     assert 1e-4 < run.operator.worst_m < 0.05
 
 
+@pytest.mark.long
 def test_the_study_of_random_networks_finds_both_sites_equal() -> None:
     program = [sys.executable, str(ROOT / "tools" / "study_link.py"), "--runs", "8", "--seconds", "3"]
     done = subprocess.run(program, capture_output=True, text=True, timeout=240)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -72,6 +73,7 @@ def check_scene_or_sentence(text: str) -> None:
         assert all(math.isfinite(x) for x in (*scene.q0, *scene.u0, scene.rate_Hz))
 
 
+@pytest.mark.long
 @settings(derandomize=True, max_examples=400, deadline=None)
 @given(
     st.lists(

@@ -6,6 +6,7 @@ import tracemalloc
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import hapticsim as hs
 from hapticsim.assembly import assemble
@@ -94,6 +95,7 @@ def test_an_operator_that_sends_without_end_fills_what_there_is_room_for_and_not
     assert np.array_equal([c for _, c in given], rows[:, 1:])
 
 
+@pytest.mark.long
 def test_the_remote_site_holds_64_MiB_at_most_of_what_is_sent_to_it_without_end():
     class Standing:
         """A loop that takes no tick."""

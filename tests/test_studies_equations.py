@@ -48,6 +48,7 @@ def _tool(monkeypatch: pytest.MonkeyPatch) -> Any:
 # ---- accuracy
 
 
+@pytest.mark.long
 def test_the_study_of_accuracy_compares_everyone_with_a_truth_that_is_checked() -> None:
     pytest.importorskip("pinocchio")
     pytest.importorskip("mujoco")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.test_tools import numbers_of
 
 
+@pytest.mark.long
 def test_the_choice_is_good_where_the_largest_rows_are_not():
     found = numbers_of("study_selection.py", "--quick")
     targets = {name: t["met"] for name, t in found["targets"].items() if "[us]" not in name}

@@ -203,6 +203,7 @@ def test_without_distributed_a_scheduler_is_refused_with_what_to_install(
         run_sweep(root_of, [1.0], scheduler="tcp://127.0.0.1:1", progress=False)
 
 
+@pytest.mark.long
 def test_a_cluster_gives_the_same_results_also_when_a_worker_is_killed(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     numbers = [float(k) for k in range(30)]
@@ -219,6 +220,7 @@ def test_a_cluster_gives_the_same_results_also_when_a_worker_is_killed(tmp_path:
     assert survived == [0, 10, 20, 30, 40, 50]
 
 
+@pytest.mark.long
 def test_the_study_gives_the_same_checksum_with_one_worker_and_with_two() -> None:
     def checksum(workers: int) -> str:
         command = [sys.executable, str(ROOT / "tools" / "study_sweep.py"), "--runs", "12"]

@@ -47,6 +47,7 @@ def _tool(monkeypatch: pytest.MonkeyPatch) -> Any:
     return load
 
 
+@pytest.mark.long
 def test_bench_dynamics_times_both_libraries_and_they_agree() -> None:
     pytest.importorskip("pinocchio")
     found = numbers_of("bench_dynamics.py", "--rounds", "1", "--robots", "panda")
@@ -55,6 +56,7 @@ def test_bench_dynamics_times_both_libraries_and_they_agree() -> None:
     assert found["targets"]["forward dynamics: largest relative difference"]["met"]
 
 
+@pytest.mark.long
 def test_bench_step_times_equal_scenes_and_a_server_that_ticks() -> None:
     pytest.importorskip("mujoco")
     found = numbers_of("bench_step.py", "--quick", str(WAM))
@@ -68,6 +70,7 @@ def test_bench_step_times_equal_scenes_and_a_server_that_ticks() -> None:
     assert found["targets"]["peak memory of a server [MB]"]["met"]
 
 
+@pytest.mark.long
 @pytest.mark.clock
 def test_bench_loop_sees_ticks_of_every_loop() -> None:
     found = numbers_of("bench_loop.py", "--seconds", "1", "--rounds", "1", str(WAM))
@@ -80,6 +83,7 @@ def test_bench_loop_sees_ticks_of_every_loop() -> None:
     assert "lateness_us" in found["cyclictest"] or "skipped" in found["cyclictest"]
 
 
+@pytest.mark.long
 @pytest.mark.clock
 @pytest.mark.parametrize("role", ["device", "stranger"])
 def test_a_server_counts_every_damaged_message_keeps_its_memory_and_complains_of_nothing(role: str) -> None:
