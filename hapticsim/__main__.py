@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-
-from hapticsim.interruption import INTERRUPTED, catch_signals
+from hapticsim.interruption import catch_signals, leave
 
 
 def main() -> None:
     """Entry point."""
-    catch_signals()
-    try:
-        from hapticsim.command_line import run
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
+    catch_signals(leave)
+    from hapticsim.command_line import run
+
     run()
 
 

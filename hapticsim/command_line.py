@@ -15,9 +15,9 @@ from hapticsim.interruption import (
     INTERRUPTED,
     catch_signals,
     ignore_signals,
+    is_interruption,
     keep_interrupts,
     let_go,
-    was_lost,
 )
 
 REFUSED = 2
@@ -79,8 +79,8 @@ def run() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
-    except Exception:  # numba's RuntimeError, say: the code was not handed over because a signal came
-        if not was_lost():
+    except Exception as error:  # numba's RuntimeError, say: code was not handed over because a signal came
+        if not is_interruption(error):
             raise
         sys.exit(INTERRUPTED)
     finally:

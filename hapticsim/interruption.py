@@ -10,9 +10,11 @@ lost: the command would go on, or trip over the code that was not handed over.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from types import FrameType
 
 AGAIN_S = 0.001  # after a loss: whatever it is, a call back that has not returned loses it once more
@@ -24,11 +26,23 @@ _lost = False
 _ending_since_s = -ENDING_S
 
 
-def catch_signals() -> None:
-    """Have SIGINT, SIGTERM and SIGHUP end the program in order; one that is ignored (nohup) stays ignored."""
+def catch_signals(handler: Callable[..., None] | None = None) -> None:
+    """Have SIGINT, SIGTERM and SIGHUP end the program in order; one that is ignored (nohup) stays ignored.
+
+    handler : what they call, instead of `interrupt`.
+    """
     for number in _ENDS:
         if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, interrupt)
+            signal.signal(number, handler or interrupt)
+
+
+def leave(*_: object) -> None:
+    """End at once: while the program is loaded nothing is open yet.
+
+    An exception raised in the middle of somebody's import may come out as another one: Python 3.11 makes a
+    RuntimeError of it where a class is made.
+    """
+    os._exit(INTERRUPTED)
 
 
 def ignore_signals() -> None:
@@ -66,9 +80,13 @@ def let_go() -> None:
         sys.unraisablehook = sys.__unraisablehook__
 
 
-def was_lost() -> bool:
-    """Whether an interrupt was lost and has not come again yet: what fails meanwhile fails because of it."""
-    return _lost
+def is_interruption(error: BaseException) -> bool:
+    """Whether an error is there because of an interrupt: one was lost and has not come again yet, or it is
+    the cause (of a RuntimeError, where Python 3.11 makes a class)."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__
+    return _lost or cause is not None
 
 
 def _keep(unraisable: sys.UnraisableHookArgs) -> None:

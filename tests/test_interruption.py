@@ -43,7 +43,7 @@ def test_an_interrupt_in_a_call_back_comes_after_it(capfd):
     with pytest.raises(KeyboardInterrupt):
         call_back(lambda: signal.raise_signal(signal.SIGINT))
         wait_for_interrupt()
-    assert not interruption.was_lost()  # any more
+    assert not interruption.is_interruption(ValueError())  # any more
     assert capfd.readouterr().err == ""
 
 
@@ -74,6 +74,11 @@ command.run()
         ("raise RuntimeError('what was not handed over is missing')", 130, ""),
         ("import time; time.sleep(5.0)", 130, ""),
         (
+            "import time\n    try: time.sleep(5)\n    except KeyboardInterrupt as e: raise ValueError from e",
+            130,
+            "",
+        ),
+        (
             "import time\n    try: time.sleep(5.0)\n    except KeyboardInterrupt: 1 / 0",
             1,
             "ZeroDivisionError",
@@ -93,7 +98,26 @@ def test_any_other_exception_in_a_call_back_is_told_as_ever(capfd):
         patch.setattr(sys, "__unraisablehook__", told.append)
         call_back(lambda: 1 / 0)
     assert [t.exc_type for t in told] == [ZeroDivisionError]
-    assert not interruption.was_lost()
+    assert not interruption.is_interruption(ValueError())
+
+
+WRAPS = """
+import signal
+from hapticsim.interruption import catch_signals, leave
+catch_signals(leave)
+
+class Signals:
+    def __set_name__(self, owner, name):
+        signal.raise_signal(signal.SIGINT)
+
+class Wraps:
+    attribute = Signals()
+"""
+
+
+def test_ctrl_c_while_an_import_makes_a_class_says_nothing():
+    done = subprocess.run([sys.executable, "-c", WRAPS], capture_output=True, text=True, timeout=60)
+    assert done.returncode == INTERRUPTED and not done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("after_s", [0.03, 0.08, 0.15, 0.25])
