@@ -7,7 +7,6 @@ import json
 import os
 import resource
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -15,24 +14,13 @@ import time
 import numpy as np
 import pytest
 from mcap.reader import make_reader
-from mcap.writer import CompressionType, Writer
-from zstandard import ZstdCompressor
+from mcap.writer import Writer
 
-from hapticsim.errors import ConfigError
 from hapticsim.recording import writer as writer_module
 from hapticsim.recording.export import export
 from hapticsim.recording.reader import read_recording
 from hapticsim.recording.writer import RecordingWriter
-
-COLUMNS = ["time_s", "q_rad", "force_N"]
-CONFIG = "name: wam\n# π\n"
-METADATA = {"version": "0.1.0", "rate_Hz": "1000"}
-
-
-def rows_from(start, n=100, seed=0):
-    rows = np.random.default_rng(seed).normal(size=(n, len(COLUMNS)))
-    rows[:, 0] = start + np.arange(n) * 1e-3
-    return rows
+from tests.recordings import COLUMNS, CONFIG, METADATA, record_ten_batches, refusal, rows_from
 
 
 @pytest.fixture
@@ -42,22 +30,10 @@ def batch_by_batch(monkeypatch):
 
 
 @pytest.fixture
-def recorded(tmp_path, batch_by_batch):
-    """A closed recording of ten batches and three events: (path, rows)."""
-    path, batches = tmp_path / "run.mcap", [rows_from(0.1 * i, seed=i) for i in range(10)]
-    with RecordingWriter(path, COLUMNS, CONFIG, METADATA) as writer:
-        for i, batch in enumerate(batches):
-            writer.append(batch)
-            if i < 3:
-                writer.append_event({"time_s": 0.1 * i, "kind": "TOUCH", "value": 0.5})
-    assert writer.failure == "" and writer.written_rows == 1000
-    return path, np.concatenate(batches)
-
-
-def refusal(function, *arguments, **options):
-    with pytest.raises(ConfigError) as refused:
-        function(*arguments, **options)
-    return str(refused.value)
+def recorded(tmp_path, monkeypatch):
+    """A closed recording: (path, rows)."""
+    path = tmp_path / "run.mcap"
+    return path, record_ten_batches(path, monkeypatch)
 
 
 def test_everything_comes_back_to_the_bit(recorded):
@@ -125,109 +101,6 @@ def test_the_mcap_library_alone_can_read_the_file(recorded):
     assert np.array_equal(np.frombuffer(first.data, "<f8").reshape(-1, 3), rows[:100])
 
 
-def test_a_recording_cut_anywhere_gives_whole_batches_or_one_sentence(recorded, tmp_path):
-    path, rows = recorded
-    whole, cut = path.read_bytes(), tmp_path / "cut.mcap"
-    lengths = set()
-    for size in range(0, len(whole), 257):
-        cut.write_bytes(whole[:size])
-        try:
-            recording = read_recording(cut)
-        except ConfigError as error:
-            assert size < 1000 and "\n" not in str(error)
-            continue
-        assert not recording.complete
-        assert len(recording.data) % 100 == 0
-        assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
-        n = len(recording.data)
-        until = f", until {rows[n - 1, 0]:.3f} s," if n else ""
-        assert (
-            recording.note
-            == f"{cut}: was not closed or is damaged: the {n} rows before that{until} are used."
-        )
-        lengths.add(n)
-    assert lengths == set(range(0, 1001, 100))
-
-
-def test_damaged_bytes_never_give_anything_but_a_recording_or_a_sentence(recorded, tmp_path):
-    path, rows = recorded
-    whole, damaged = path.read_bytes(), tmp_path / "damaged.mcap"
-    random = np.random.default_rng(3)
-    for _ in range(400):
-        data = bytearray(whole)
-        for at in random.integers(0, len(data), size=2):
-            data[at] = random.integers(256)
-        damaged.write_bytes(data)
-        try:
-            recording = read_recording(damaged)
-        except ConfigError:
-            continue
-        assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
-
-
-def odd_recording(path, event=b"{}", columns='["time_s"]', compression=CompressionType.ZSTD):
-    """A recording of three rows and an event by the mcap library, with what ours never writes."""
-    with path.open("wb") as file:
-        writer = Writer(file, chunk_size=1, compression=compression)
-        writer.start(profile="hapticsim")
-        schema = writer.register_schema("any", "json", b"{}")
-        rows = writer.register_channel("rows", "float64-little-endian", schema)
-        events = writer.register_channel("events", "json", schema)
-        writer.add_metadata("rows", {"encoding": "float64-little-endian", "columns": columns})
-        writer.add_message(rows, 0, np.zeros(3).tobytes(), 0, 1)
-        writer.add_message(events, 0, event, 0, 2)
-        writer.finish()
-
-
-def with_chunk(path, packed, compression, says):
-    """End a file, which had been closed, with a chunk instead."""
-    chunk = struct.pack("<QQQI", 0, 0, says, 0) + struct.pack("<I", len(compression)) + compression
-    chunk += struct.pack("<Q", len(packed)) + packed
-    data = path.read_bytes()
-    at = 8
-    while data[at] != 15:  # the end of the data
-        at += 9 + int.from_bytes(data[at + 1 : at + 9], "little")
-    path.write_bytes(data[:at] + struct.pack("<BQ", 6, len(chunk)) + chunk)
-
-
-@pytest.mark.parametrize("event", [b"[" * 200_000, b"3", b"{"])
-def test_an_event_that_is_none_ends_the_recording_before_it(tmp_path, event):
-    path = tmp_path / "odd.mcap"
-    odd_recording(path, event)
-    recording = read_recording(path)
-    assert not recording.complete and len(recording.data) == 3 and recording.events == []
-
-
-def test_columns_nested_without_end_are_refused_in_a_sentence(tmp_path):
-    path = tmp_path / "odd.mcap"
-    odd_recording(path, columns="[" * 200_000)
-    assert refusal(read_recording, path).startswith(f"{path}: ends before its columns are named")
-
-
-def test_a_few_bytes_that_unpack_to_gigabytes_are_not_unpacked(tmp_path):
-    path, gigabyte = tmp_path / "bomb.mcap", 1 << 30
-    packer = ZstdCompressor().compressobj(size=gigabyte)
-    packed = b"".join(packer.compress(bytes(1 << 24)) for _ in range(64)) + packer.flush()
-    odd_recording(path)
-    with_chunk(path, packed, b"zstd", 1024)
-    start, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    recording = read_recording(path)
-    assert not recording.complete and len(recording.data) == 3
-    assert time.process_time() - start < 1.0
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kB
-
-
-@pytest.mark.parametrize("compression", [b"lz4", b"", b"gzip"])
-def test_a_chunk_of_anything_else_ends_the_recording_before_it(tmp_path, compression):
-    path = tmp_path / "odd.mcap"
-    odd_recording(path)
-    with_chunk(path, bytes(1 << 22), compression, 1 << 22)
-    start = time.process_time()
-    recording = read_recording(path)
-    assert not recording.complete and len(recording.data) == 3
-    assert time.process_time() - start < 1.0
-
-
 def test_a_large_array_goes_into_the_file_in_messages_of_a_bounded_size(tmp_path):
     path, rows = tmp_path / "large.mcap", rows_from(0.0, n=200_000)
     with RecordingWriter(path, COLUMNS) as writer:
@@ -236,21 +109,6 @@ def test_a_large_array_goes_into_the_file_in_messages_of_a_bounded_size(tmp_path
         sizes = [len(message.data) for _, _, message in make_reader(file).iter_messages()]
     assert len(sizes) == 5 and max(sizes) <= 1 << 20
     assert read_recording(path).data.tobytes() == rows.tobytes()
-
-
-def test_a_batch_lost_in_the_middle_is_noticed(recorded, tmp_path):
-    path, rows = recorded
-    data, at, chunks = bytearray(path.read_bytes()), 8, []
-    while at < len(data) - 8:  # records: opcode, length, content; 6 is a chunk
-        if data[at] == 6:
-            chunks.append(at)
-        at += 9 + int.from_bytes(data[at + 1 : at + 9], "little")
-    data[chunks[4]] = 0x80  # a record of somebody else, which readers skip
-    (tmp_path / "damaged.mcap").write_bytes(data)
-    recording = read_recording(tmp_path / "damaged.mcap")
-    assert not recording.complete
-    assert 0 < len(recording.data) < len(rows)
-    assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
 
 
 def test_a_killed_writer_leaves_all_but_the_last_half_second(tmp_path):
