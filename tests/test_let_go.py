@@ -198,11 +198,12 @@ def extreme(rng, low, high, zero=True):
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
+@pytest.mark.parametrize("draws", [12, pytest.param(60, marks=pytest.mark.long)])
 @pytest.mark.parametrize("rate_Hz", [100.0, 1000.0, 10_000.0])
-def test_whatever_a_device_says_of_itself_gives_gains_that_are_finite_and_soon(rate_Hz):
+def test_whatever_a_device_says_of_itself_gives_gains_that_are_finite_and_soon(rate_Hz, draws):
     """All that ``wire.messages.Hello`` lets through; a mass of 5e-324 kg once ended the server."""
     rng = np.random.default_rng(int(rate_Hz))
-    for _ in range(12):
+    for _ in range(draws):
         limits = DeviceLimits(
             extreme(rng, 5e-324, 1000.0),
             extreme(rng, 5e-324, 1e7),

@@ -35,6 +35,12 @@ def expected_force(recording: Recording) -> np.ndarray:
     return np.minimum(CLAMP_N, DEPTH_m * HAND_N_per_m * coupler_N_per_m / (HAND_N_per_m + coupler_N_per_m))
 
 
+def is_felt(recording: Recording) -> np.ndarray:
+    """(n,) whether the hand feels it; it keeps still to a tenth of a millimetre, which the clamp does not show."""
+    expected = expected_force(recording)
+    return hand_force(recording) > np.where(expected == CLAMP_N, 0.999, 0.98) * expected
+
+
 def publish_endpoint(place: Place) -> str:
     return f"ipc://{place.folder}/hapticsim/publish.sock"
 
@@ -61,7 +67,7 @@ def visit(tmp_path_factory):
             places.append(here)
             program = here.run("run", here.pushing(), "--seconds", "6", "--record", "visit.mcap")
             recording = read_recording(here.folder / "visit.mcap")
-            if np.all((hand_force(recording) > 0.98 * expected_force(recording))[-2000:-200]):
+            if np.all(is_felt(recording)[-2000:-200]):
                 break
         yield here, program
     finally:
@@ -95,8 +101,8 @@ def test_the_force_reaches_the_clamp_stays_there_and_never_passes_it(visit):
     time_s, safety = recording.column("time_s"), recording.column("safety")
     pressing = (time_s > 4.0) & (safety == Safety.ARMED)
     assert pressing.sum() > 1000
-    expected = expected_force(recording)
-    assert np.all(force[pressing] > 0.98 * expected[pressing]) and np.all(expected[pressing] > 0.5 * CLAMP_N)
+    assert np.all(is_felt(recording)[pressing])
+    assert np.all(expected_force(recording)[pressing] > 0.5 * CLAMP_N)
     assert np.all(force[safety == Safety.DISARMED][-5:] == 0.0)  # the device left before the server ended
 
 
