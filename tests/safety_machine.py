@@ -14,6 +14,7 @@ from tests.places import WAM
 from tests.safety_kernels import command_hand, update_safety
 
 ORIGIN = np.array([0.5, 0.1, 0.4])
+MAX_STRETCH_m = 0.05
 RAMP_TICKS, SLEW = 8, 100.0  # 1/8 is a binary fraction, so the ramp ends in exactly that many ticks
 DISARMED, ARMING, ARMED, FAULT, INTERRUPTED = Safety
 STOPPED = DeviceFlag.READY | DeviceFlag.STOPPED
@@ -45,7 +46,7 @@ class Machine:
                 scene.safety,
                 ramp_s=ramp_ticks * 1e-3,
                 slew_limit_N_per_s=SLEW,
-                max_stretch_m=0.05,
+                max_stretch_m=MAX_STRETCH_m,
                 resume_within_s=resume_within_s,
                 max_power_W=max_power_W,
             ),

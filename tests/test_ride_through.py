@@ -18,6 +18,7 @@ from tests.safety_machine import (
     RAMP_TICKS,
     STOPPED,
     Machine,
+    MAX_STRETCH_m,
 )
 
 
@@ -93,7 +94,7 @@ def test_whatever_happens_during_an_interruption_ends_it(what, mode, fault):
         case "jump":
             machine.input.device[0] = 0.2
         case "stretch":
-            handle = ORIGIN + 0.051 * Y
+            handle = ORIGIN + (4.0 * MAX_STRETCH_m + 0.001) * Y
         case "speed":
             machine.input.device[3] = 5.1
         case "suspended":
@@ -106,6 +107,22 @@ def test_whatever_happens_during_an_interruption_ends_it(what, mode, fault):
     assert machine.now is mode and machine.fault == fault and machine.gain == 0.0
     machine.fresh()
     assert [machine.tick() for _ in range(20)][-1] is mode, "nothing but an arm request brings force back"
+
+
+@pytest.mark.parametrize("fixed_mapping", [True, False])
+def test_a_hand_that_moved_on_while_its_force_was_away_gets_it_back_where_it_is(fixed_mapping):
+    machine = Machine(fixed_mapping, resume_within_s=0.1).armed()
+    handle = ORIGIN + (4.0 * MAX_STRETCH_m - 0.001) * Y
+    silent_for(machine, 60)
+    machine.fresh()
+    for _ in range(4):
+        assert machine.tick(handle) is INTERRUPTED
+    gains = []
+    while machine.tick(handle) is not ARMED:
+        assert machine.now is ARMING
+        gains.append(machine.gain)
+    assert np.allclose(gains, np.arange(1, RAMP_TICKS) / RAMP_TICKS), "along the ramp"
+    assert np.array_equal(machine.state.origin_W, ORIGIN), "each interruption would move the mapping on"
 
 
 def test_a_force_that_fades_because_of_a_swing_does_not_come_back_after_an_interruption():

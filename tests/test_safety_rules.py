@@ -149,7 +149,7 @@ class Rules:
                     return
             if self.now - self.heard_since < SETTLE_S:
                 return
-            if self.stretch(s) > self.terms.max_stretch_m:
+            if self.stretch(s) > 4.0 * self.terms.max_stretch_m:
                 self.drop(Safety.FAULT, self.fault | Fault.STRETCH)
                 return
             self.mode, self.fault, self.gain, self.heard_since = Safety.ARMING, Fault.NONE, 0.0, None
@@ -231,7 +231,9 @@ class Story:
         velocity = self.velocity
         if chance() < 0.002:
             velocity = self.vector(2.0 * self.terms.max_speed)
-        self.handle = added(self.position, self.vector(0.01 if chance() < 0.95 else 0.08))
+        self.handle = added(
+            self.position, self.vector(0.01 if chance() < 0.95 else rng.choice((0.08, 0.08, 0.3)))
+        )
         if chance() < 0.03:
             self.arms += rng.choice((1, 1, 3))
         if chance() < 0.005:

@@ -224,8 +224,8 @@ class SafetyEntry(Section):
     )
     max_stretch_m: Positive = Field(
         default=0.05,
-        description="arming is refused while device and handle are farther apart; four times as far is a "
-        "fault while armed",
+        description="arming is refused while device and handle are farther apart; four times as far takes "
+        "the force away",
     )
     max_device_speed_m_per_s: Positive = Field(
         default=5.0, description="a device that moves or jumps faster takes the force away"

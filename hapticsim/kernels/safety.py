@@ -6,7 +6,8 @@ over the ramp whatever the stiffness.  A fault or an interruption takes the forc
 An interruption is a short silence: of the device, of the bridge (which says by WATCHDOG that it heard
 nothing), or of this loop.  It ends by itself when the peer was heard again within ``resume_within_s``, has
 been heard for SETTLE_S, and stands where its speed allows; the gain then rises from zero.  Whatever else goes
-wrong meanwhile is a fault.
+wrong meanwhile is a fault.  A hand that pressed moves on while its force is away: the coupler may be as long
+then as while it is armed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ MAX_TURN_RATE = 50.0  # [rad/s] of the device; no wrist turns so fast
 # sending, for less than a silence, stamps the sample late.  At 2 m/s and 9 ms it takes 3.6 ms.
 SLACK_S = 0.004
 SETTLE_S = 0.005  # heard again for so long, both ends know of the interruption: a round trip takes 2 ms
+ARMED_STRETCH = 4.0  # times max_stretch_m: a coupler longer than that takes the force away
 RESUME_RAMP_S = 0.2  # at most, after an interruption: about what a person needs to react; a choice
 SUSPENDED_S = 0.05  # the clocks of a computer that was not suspended differ by less
 
@@ -155,7 +157,7 @@ def resume(plan, state, inp, hx, hy, hz):
     lasted[1] += inp.gap[0]
     if lasted[1] < SETTLE_S:
         return
-    if not stretch_of(plan, state, inp, hx, hy, hz) <= plan.max_stretch_m:
+    if not stretch_of(plan, state, inp, hx, hy, hz) <= ARMED_STRETCH * plan.max_stretch_m:
         take_force_away(state, STRETCH)
         return
     state.safety[0], state.safety[1] = ARMING, 0

@@ -39,14 +39,13 @@ from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.observe import copy, report
 from hapticsim.kernels.oscillation import OSCILLATION, watch_swing
 from hapticsim.kernels.rows import FREE, HELD, list_rows
-from hapticsim.kernels.safety import FAULT, asks_for_handle, take_force_away, update_safety
+from hapticsim.kernels.safety import ARMED_STRETCH, FAULT, asks_for_handle, take_force_away, update_safety
 from hapticsim.kernels.selection import KEEP_CHOICE
 from hapticsim.kernels.stiffness import choose_method
 from hapticsim.kernels.switching import engage_by_touch, slip_or_break, switch_as_asked
 from hapticsim.kernels.torque import sample_torques
 from hapticsim.kernels.units import capture, choose_speeds, handle, resolve, settle, stage
 
-ARMED_STRETCH = 4.0  # times max_stretch_m: a coupler longer than that while it is armed
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
 LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time must not stand still

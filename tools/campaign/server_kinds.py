@@ -9,6 +9,7 @@ from typing import Any
 from campaign.device_kinds import pause
 from campaign.rig import Rig
 from campaign.strikes import After, Undo, virtual
+from devices.base import DeviceSample
 from hapticsim.codes import Safety
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.messages import Bye, Force, Reject
@@ -41,6 +42,44 @@ def _server_long(rig: Rig, rng: random.Random) -> Undo:
 
 @virtual("server silent 700 ms", "no answer until the session is over", lasts_ms=700, sides="device")
 def _server_gone(rig: Rig, rng: random.Random) -> Undo:
+    return pause(rig, "server_runs")
+
+
+class Wandering:
+    """A measurement that is moved along x, at a speed a hand can have, by an offset that stays."""
+
+    def __init__(self, rig: Rig) -> None:
+        self._rig, self._x_m = rig, 0.0
+        self._since_s, self._velocity_m_per_s, self._lasts_s = -1.0, 0.0, 0.0
+
+    def _gone_s(self) -> float:
+        return min(1e-9 * self._rig.clock.now_ns - self._since_s, self._lasts_s)
+
+    def go(self, to_m: float, lasts_s: float) -> None:
+        """Move from where it is within a time."""
+        self._x_m += self._velocity_m_per_s * self._gone_s()
+        self._since_s, self._lasts_s = 1e-9 * self._rig.clock.now_ns, lasts_s
+        self._velocity_m_per_s = (to_m - self._x_m) / lasts_s
+
+    def __call__(self, sample: DeviceSample) -> DeviceSample:
+        (x, y, z), (vx, vy, vz) = sample.position_m, sample.velocity_m_per_s
+        gone_s = self._gone_s()
+        if gone_s < self._lasts_s:
+            vx += self._velocity_m_per_s
+        return replace(
+            sample,
+            position_m=(x + self._x_m + self._velocity_m_per_s * gone_s, y, z),
+            velocity_m_per_s=(vx, vy, vz),
+        )
+
+
+@virtual("server silent while the hand moves on", "no answer for 60 ms, in which the hand moves up to 140 mm",
+         lasts_ms=60, sides="device", after=After.RESUMES)  # fmt: skip
+def _moves_on(rig: Rig, rng: random.Random) -> Undo:
+    wandering = rig.driver.spoil
+    if not isinstance(wandering, Wandering):
+        rig.driver.spoil = wandering = Wandering(rig)
+    wandering.go(rng.uniform(-0.07, 0.07), 0.06)
     return pause(rig, "server_runs")
 
 
