@@ -15,7 +15,8 @@ from hapticsim.realtime.atomics import fence, load_acquire, store_release
 from hapticsim.realtime.slots import claim_row, publish_row, read_slot
 from hapticsim.realtime.stats import BINS
 
-EARLY_NS = 60_000  # the loop wakes at least this long before the deadline and spins
+EARLY_NS = 60_000  # the loop wakes at least this long before the deadline and spins,
+MOST_EARLY = 10  # and at most this part of a period: spinning takes the processor from everything else
 RING_ROWS = 4096  # about 4 s at 1 kHz before the recorder loses rows
 EVENT_ROWS = 1024
 FORESEEN = 64  # foreseen events, each its tick and a row of Input.hint
@@ -258,9 +259,10 @@ def clear_schedule(io):
 
 def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: State) -> Exchange:
     """An exchange at rest, with rings of rows of so many columns."""
+    least_ns = min(EARLY_NS, period_ns // 4)
     return Exchange(
         period_ns=period_ns,
-        early_ns=np.array([min(EARLY_NS, period_ns // 4), min(EARLY_NS, period_ns // 4), period_ns // 4]),
+        early_ns=np.array([least_ns, least_ns, max(least_ns, period_ns // MOST_EARLY)]),
         scheduled=int(scheduled),
         control=np.zeros(4, np.int64),
         device_count=np.zeros(1, np.int64),
