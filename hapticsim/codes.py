@@ -49,7 +49,7 @@ class Fault(IntFlag):
     NOT_FINITE = 2  # the state or a force became NaN, infinite, or left all bounds; last good state kept
     DEVICE_SPEED = 4  # the device moved faster than its limit
     STOPPED = 8  # the device reports an emergency stop, or that it is not ready
-    STRETCH = 16  # the coupler was stretched beyond reach when arming was asked for, or torn while armed
+    STRETCH = 16  # the coupler was too long when arming was asked for, or four times as long later
     INCONSISTENT = 32  # constraints contradict one another; last good state kept
     TWIST = 64  # the coupler was twisted beyond reach while it turned the hand
     STALLED = 128  # the loop stood still for longer than a device may be left without a word

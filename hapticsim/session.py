@@ -16,7 +16,7 @@ from hapticsim.codes import DeviceFlag, Fault, Safety
 from hapticsim.haptics.coupler import Gains
 from hapticsim.haptics.delay import FASTEST_AWAITED_HZ, device_rate_Hz
 from hapticsim.haptics.joining import limits_of, scene_gains
-from hapticsim.haptics.late import NEWEST, PERCENT, TOLD_FROM_S, LateForces
+from hapticsim.haptics.late import PERCENT, TOLD_FROM_S, LateForces
 from hapticsim.model.scene import Scene
 from hapticsim.realtime.clock import request_priority
 from hapticsim.realtime.loop import RealTimeLoop
@@ -171,23 +171,27 @@ class DeviceSession:
         self._port.send_force(ZERO, int(mode), int(fault))
 
     def _soften(self) -> None:
-        """Make the coupler softer where forces come later than its gains allow for; stiffer without force."""
+        """Make the coupler softer where forces come later than its gains allow for.
+
+        Disarmed, or after a fault, it may become stiffer again; a run that ends keeps what was felt, for its
+        report.
+        """
         now_s = time.monotonic()
-        if self._late is None or not self._late.is_due(now_s):
+        if self._late is None or self._closed or not self._late.is_due(now_s):
             return
         _, mode, *_ = self._loop.read_force()
         is_off = mode in STAYS_OFF
-        round_trip_s = 1e-6 * self._port.round_trip.percentile_us(PERCENT, NEWEST)
+        round_trip_s = 1e-6 * self._port.round_trip.percentile_us(PERCENT, self._late.newest)
         gains = self._late.look(round_trip_s, now_s, is_off)
         if gains is not None:
             self._take_gains(gains)
         if is_off:
             self._late_told_s = 0.0
-        elif self._late.late_s > 2.0 * self._late_told_s + TOLD_FROM_S:
-            self._late_told_s = self._late.late_s
+        elif self._late.allows_s > 2.0 * self._late_told_s + TOLD_FROM_S:
+            self._late_told_s = self._late.allows_s
             self._say(
-                f"forces reach the device {1e3 * self._late.late_s:.1f} ms later than expected: "
-                "the coupler becomes softer until the hand engages again."
+                f"forces reach the device {1e3 * self._late_told_s:.1f} ms later than expected: "
+                "the coupler is softer for it, until the hand disengages and engages again."
             )
 
     def _take_gains(self, gains: Gains) -> None:

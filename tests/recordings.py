@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -23,14 +24,15 @@ def rows_from(start, n=100, seed=0):
 
 
 def record_ten_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
-    """A closed recording of ten batches and three events, each written at once; returns its rows."""
-    monkeypatch.setattr(writer_module, "_BATCH_s", 0.0)
+    """A closed recording of ten batches, with an event in each of the first three; returns its rows."""
     batches = [rows_from(0.1 * i, seed=i) for i in range(10)]
     with RecordingWriter(path, COLUMNS, CONFIG, METADATA) as writer:
         for i, batch in enumerate(batches):
-            writer.append(batch)
+            monkeypatch.setattr(writer_module, "_BATCH_s", math.inf)
             if i < 3:
                 writer.append_event({"time_s": 0.1 * i, "kind": "TOUCH", "value": 0.5})
+            monkeypatch.setattr(writer_module, "_BATCH_s", 0.0)
+            writer.append(batch)
     assert writer.failure == "" and writer.written_rows == 1000
     return np.concatenate(batches)
 

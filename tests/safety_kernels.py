@@ -8,13 +8,14 @@ import numpy as np
 
 import hapticsim as hs
 from hapticsim.assembly import Assembly, assemble
-from hapticsim.kernels import hand, safety
+from hapticsim.kernels import hand, oscillation, safety
 from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, compiled
 from tests.places import WAM
 
 update_safety = compiled(safety.update_safety, PLAN, STATE, INPUT, FLOAT, FLOAT, FLOAT)
 command_hand = compiled(hand.command_hand, PLAN, STATE, INPUT, FLOAT, FLOAT, FLOAT)
 bound_power = compiled(hand.bound_power, PLAN, STATE, INPUT)
+watch_swing = compiled(oscillation.watch_swing, PLAN, STATE, INPUT)
 
 
 def unmapped_assembly() -> Assembly:

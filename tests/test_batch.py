@@ -74,6 +74,7 @@ def test_the_number_of_threads_changes_nothing(equations: Equations, threads: in
         np.testing.assert_array_equal(found[output], np.resize(expected, found[output].shape))
 
 
+@pytest.mark.long
 def test_threads_share_all_states_among_them(equations: Equations, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = kinds_of(signature("forward_dynamics"))
     loop, pieces = batching.loop_over(kinds), []

@@ -141,6 +141,7 @@ def killed_at(write: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.long
 def test_a_process_killed_at_any_write_leaves_nothing_that_breaks_the_next(cache: Path) -> None:
     done = killed_at(0)
     writes = int(done.stdout)
@@ -165,6 +166,7 @@ print(sum(kernel.stats.cache_hits.values()))
 """
 
 
+@pytest.mark.long
 def test_of_processes_that_want_the_same_function_one_compiles_and_the_others_load(cache: Path) -> None:
     def start() -> subprocess.Popen[str]:
         return subprocess.Popen([sys.executable, "-c", COUNTED], cwd=ROOT, stdout=subprocess.PIPE, text=True)

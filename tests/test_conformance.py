@@ -235,6 +235,9 @@ DEFECTS = {
 }
 
 
+SLOW = (FailsToPress, WaitsForEveryFrame, IsNeverReady, HangsInReadNowAndThen)  # seconds each
+
+
 class Real(Good):
     """Against the clock, as a device of hardware is."""
 
@@ -251,7 +254,10 @@ def test_the_emulated_devices_keep_it(check):
     assert failure(check, Scripted, {"turning": True}) is None
 
 
-@pytest.mark.parametrize("defect", DEFECTS, ids=lambda d: d.__name__)
+@pytest.mark.parametrize(
+    "defect",
+    [pytest.param(d, marks=pytest.mark.long if d in SLOW else (), id=d.__name__) for d in DEFECTS],
+)
 def test_a_defect_fails_its_check_and_no_other(defect):
     failed = [f for f in examine_all(defect) if f.outcome == FAILED]
     assert [f.check for f in failed] == [DEFECTS[defect]]
@@ -323,6 +329,7 @@ def test_a_person_says_which_way_the_handle_went_and_pushed(axes, felt, outcome)
     assert Hardware.force == ZERO
 
 
+@pytest.mark.long
 def test_the_command_prints_a_line_for_each_check_and_has_status_1_if_one_fails(tmp_path):
     command = [sys.executable, "-m", "devices", "scripted", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)

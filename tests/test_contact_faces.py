@@ -19,7 +19,7 @@ from tools import random_starts
 
 TABLE = "{name: table, kind: box, half_extents_m: [0.3, 0.3, 0.05], origin: {xyz_m: [0, 0, -0.05]}}"
 STARTS = {"puck_over_wall": 60, "box_on_edge": 60, "cube_on_cube": 60, "dominoes": 30, "thrown": 60}
-FEW = [(name, starts // 6) for name, starts in STARTS.items()]
+FEW = [(name, starts // 12) for name, starts in STARTS.items()]
 
 
 @pytest.mark.parametrize(

@@ -69,6 +69,7 @@ def test_a_sound_guard_passes_and_one_that_forgets_its_clamp_or_its_slew_does_no
         assert any("slew limit" in " ".join(t.broken()) for t in kind.run(5, random.Random(1)))
 
 
+@pytest.mark.long
 def test_a_silent_server_is_survived_and_a_bridge_without_a_time_out_is_found(campaign, monkeypatch):
     kind = campaign.KINDS["server silent 300 ms"]
     assert [trial.broken() for trial in kind.run(2, random.Random(1))] == [[], []]

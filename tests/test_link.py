@@ -91,6 +91,7 @@ def test_twelve_seconds_each_way(scene: Scene, visit: np.ndarray) -> None:
     assert 24.0 < run.ages_s[-1] < run.operator.hearing.allowed_s
 
 
+@pytest.mark.long
 def test_an_outage_takes_the_force_away_and_costs_no_exactness(scene: Scene, visit: np.ndarray) -> None:
     """Nothing gets through for a second while the hand pushes; then everything comes, and is made up for."""
     link = LinkSettings(0.05, 0.05)

@@ -67,6 +67,7 @@ def befriend(one: Path, other: Path) -> None:
             shutil.copy(peer / "own.key", own / "peers" / road / "other.key")
 
 
+@pytest.mark.long
 @pytest.mark.clock
 @pytest.mark.timeout(600)
 def test_two_hosts_with_keys_are_equal_to_the_bit_and_a_stranger_is_not_heard(
@@ -113,6 +114,7 @@ def test_two_hosts_with_keys_are_equal_to_the_bit_and_a_stranger_is_not_heard(
     assert done[:, -1].max() > 1.0  # the table pushed, on both hosts
 
 
+@pytest.mark.long
 def test_an_endpoint_beyond_this_computer_needs_keys(place: Place) -> None:
     scene = place.scene("wam_table", link={})
     for side in ("serve", "operator"):

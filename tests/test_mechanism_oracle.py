@@ -44,7 +44,9 @@ def _pair(runs: Any) -> Any:
     return pair
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name", [NAMES[0], *(pytest.param(name, marks=pytest.mark.long) for name in NAMES[1:])]
+)
 def test_motion_and_changes_are_those_of_an_independent_integration(runs: Any, pair: Any, name: str) -> None:
     ours, theirs = pair(name)
     assert ours.t[-1] == pytest.approx(5.0)
@@ -54,6 +56,7 @@ def test_motion_and_changes_are_those_of_an_independent_integration(runs: Any, p
     assert max(dq, du, dt) < AGREED
 
 
+@pytest.mark.long
 def test_the_runs_cover_slip_stick_and_switching_also_inside_a_tick(runs: Any, pair: Any) -> None:
     assert set(NAMES) == set(runs.RUNS)
     for name in ("rolling disk", "shopping cart", "wrist, careful speeds", "wrist, gear and brake"):
@@ -65,6 +68,7 @@ def test_the_runs_cover_slip_stick_and_switching_also_inside_a_tick(runs: Any, p
     assert any(abs(t / 1e-3 - round(t / 1e-3)) > 1e-6 for t in slips)  # a force reached its bound in a tick
 
 
+@pytest.mark.long
 def test_the_choice_of_speeds_does_not_change_the_motion(pair: Any) -> None:
     careful, rates = pair("wrist, careful speeds")[0], pair("wrist, u = qdot")[0]
     assert np.max(np.abs(careful.q - rates.q)) < AGREED

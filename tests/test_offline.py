@@ -115,6 +115,7 @@ def naive_cash_karp(derivative, y, seconds, accuracy, dtype):
     return y, attempts, steps
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("precision", "agree"), [("float64", 1e-13), ("float32", 1e-5)])
 def test_the_step_control_is_that_of_numerical_recipes(two_links, precision, agree):
     algorithm, still = two_links.algorithm("abm_exact", precision), np.zeros(2)
@@ -176,6 +177,7 @@ def test_single_precision_stays_single(two_links):
     assert 1e-8 < gap < 1e-3
 
 
+@pytest.mark.long
 @SLOW_WITHOUT_JIT
 @pytest.mark.parametrize("integrator", [cash_karp, fixed])
 def test_no_variable_of_a_single_precision_integrator_is_double(integrator):

@@ -13,9 +13,12 @@ from devices.scripted import Scripted
 from hapticsim.codes import Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.joining import limits_of, scene_gains
+from hapticsim.kernels.oscillation import FADING
 from hapticsim.kernels.row import PLACE
 from hapticsim.model.scene import CouplerSettings
 from hapticsim.virtual import simulate
+from tests.safety_kernels import watch_swing
+from tests.safety_machine import Machine
 
 HEAVY = """
 name: a block that hardly moves
@@ -85,6 +88,26 @@ def test_a_swing_by_forced_gains_fades_and_is_told(name: str, late: int) -> None
     assert np.all(force[faults] == 0.0)
     steps = np.linalg.norm(np.diff(rows[:, FORCE], axis=0), axis=1)
     assert fault == Fault.OVERLOAD or steps.max() <= 2.0 * (1.0 + 1e-9)  # N a tick, the slew limit
+
+
+@pytest.mark.parametrize(("away_ms", "ends"), [(0, True), (40, True), (160, False)])
+def test_a_swing_is_seen_across_interruptions(away_ms: int, ends: bool) -> None:
+    """A device that is thrown from clamp to clamp at 30 m/s^2, each time without force for a while."""
+    machine = Machine()
+    state, inp, limit_N = machine.state, machine.input, 2.0
+    inp.coupler[2] = limit_N
+
+    def is_taken(side: float) -> bool:
+        for ms in range(60 + away_ms):
+            away = ms < away_ms
+            state.safety[0] = Safety.INTERRUPTED if away else Safety.ARMED
+            state.hand_force_D[0] = 0.0 if away else side * limit_N
+            inp.device[3] += 0.0 if away else 0.03 * side * (1.0 + away_ms / 60.0)
+            watch_swing(machine.plan, state, inp)
+        return bool(state.swing[FADING])
+
+    state.gain[0] = 1.0
+    assert any([is_taken((-1.0) ** n) for n in range(10)]) == ends
 
 
 @pytest.mark.parametrize("seed", range(30))

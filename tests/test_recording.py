@@ -174,6 +174,25 @@ def test_rows_and_events_that_the_disk_did_not_take_are_counted(tmp_path):
     assert len(recording.data) == len(recording.events) == 0 and not recording.complete
 
 
+def test_ctrl_c_in_the_middle_of_a_write_loses_that_batch_and_says_so(tmp_path, batch_by_batch, monkeypatch):
+    writer = RecordingWriter(tmp_path / "a.mcap", COLUMNS)
+    writer.append(rows_from(0.0))
+    writer.append_event({"tick": 1})
+
+    def interrupt():
+        writer._writer._Writer__chunk_builder.end()  # as the library does before it packs a chunk
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writer._writer, "flush", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        writer.append(rows_from(0.1))
+    writer.close()
+    assert (writer.written_rows, writer.dropped_rows, writer.dropped_events) == (100, 100, 0)
+    assert writer.failure == f"{writer.path}: recording stopped at 0.199 s (interrupted)."
+    recording = read_recording(writer.path)
+    assert not recording.complete and len(recording.data) == 100 and len(recording.events) == 1
+
+
 def test_a_disk_that_is_full_from_the_start_is_no_exception_either():
     writer = RecordingWriter("/dev/full", COLUMNS, overwrite=True)
     writer.append(rows_from(0.0))

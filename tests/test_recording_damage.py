@@ -38,6 +38,7 @@ def test_a_recording_cut_anywhere_gives_whole_batches_or_one_sentence(recorded, 
         assert len(recording.data) % 100 == 0
         assert recording.data.tobytes() == rows[: len(recording.data)].tobytes()
         n = len(recording.data)
+        assert len(recording.events) == min(3, n // 100), "a batch and its event are there together, or not"
         until = f", until {rows[n - 1, 0]:.3f} s," if n else ""
         assert (
             recording.note

@@ -92,6 +92,7 @@ def test_a_flood_of_switches_leaves_the_loop_and_the_others_alone(place):
     assert server.stop() == 0
 
 
+@pytest.mark.long
 def test_beyond_this_machine_only_those_with_keys_may_switch(place):
     for end in ("server", "client"):
         create_keys(place.folder / end)

@@ -39,6 +39,7 @@ def test_the_remote_does_what_the_operator_felt_one_delay_later_to_the_bit(place
     assert float(found[3]) < 1e-12 and int(found[4]) == 0
 
 
+@pytest.mark.long
 @pytest.mark.timeout(400)
 def test_a_remote_site_that_stops_takes_the_force_away_and_may_come_back(place: Place) -> None:
     """The remote site's process stands still for three seconds, as a computer that swaps does."""

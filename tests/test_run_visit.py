@@ -36,7 +36,7 @@ def expected_force(recording: Recording) -> np.ndarray:
 
 
 def is_felt(recording: Recording) -> np.ndarray:
-    """(n,) whether the hand feels it; it keeps still to a tenth of a millimetre, which the clamp does not show."""
+    """(n,) whether the hand feels it; it keeps still, but not to the last millimetre."""
     expected = expected_force(recording)
     return hand_force(recording) > np.where(expected == CLAMP_N, 0.999, 0.98) * expected
 
@@ -93,7 +93,7 @@ def test_the_live_line_tells_the_contact_and_the_force(visit):
 
 
 def test_the_force_reaches_the_clamp_stays_there_and_never_passes_it(visit):
-    place, _ = visit
+    place, program = visit
     recording = read_recording(place.folder / "visit.mcap")
     force = hand_force(recording)
     assert recording.complete
@@ -102,7 +102,8 @@ def test_the_force_reaches_the_clamp_stays_there_and_never_passes_it(visit):
     pressing = (time_s > 4.0) & (safety == Safety.ARMED)
     assert pressing.sum() > 1000
     assert np.all(is_felt(recording)[pressing])
-    assert np.all(expected_force(recording)[pressing] > 0.5 * CLAMP_N)
+    is_late = "later than expected" in program.said
+    assert np.all(expected_force(recording)[pressing] >= (0.5 if is_late else 1.0) * CLAMP_N)
     assert np.all(force[safety == Safety.DISARMED][-5:] == 0.0)  # the device left before the server ended
 
 

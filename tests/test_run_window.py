@@ -55,6 +55,8 @@ def test_the_pointer_pushes_on_the_table_up_to_the_clamp_and_lifting_takes_the_f
         touching.append(steady_force(hand))
     goal_m, force_N, coupler_N_per_m = np.array(touching).T
     assert np.all(np.diff(force_N) > 0.0) and 1.0 < force_N[0] and force_N[-1] < CLAMP_N
+    is_late = "later than expected" in run.said
+    assert is_late or coupler_N_per_m == pytest.approx([COUPLER_N_per_m] * 3, rel=0.02)
     assert np.all(coupler_N_per_m < 1.02 * COUPLER_N_per_m)
     stretched_m = force_N / HAND_N_per_m + force_N / coupler_N_per_m
     assert np.diff(stretched_m) == pytest.approx(-np.diff(goal_m), rel=0.1)
@@ -62,6 +64,8 @@ def test_the_pointer_pushes_on_the_table_up_to_the_clamp_and_lifting_takes_the_f
     hand.lead(0.0, TABLE_m - 0.062)
     deep_m = TABLE_m - steady_force(hand)[0]
     expected_N = min(CLAMP_N, deep_m / (1.0 / HAND_N_per_m + 1.0 / coupler_N_per_m[-1]))
+    is_late = "later than expected" in run.said
+    assert is_late or expected_N == CLAMP_N
     at_the_clamp = [hand.force_N() for _ in range(200) if hand.state()]
     assert min(at_the_clamp) > 0.97 * expected_N and max(at_the_clamp) <= CLAMP_N * (1.0 + 1e-12)
     (contact,) = hand.state()["contacts"]
@@ -96,6 +100,7 @@ def steady_force(hand: PointerHand) -> tuple[float, float, float]:
     return *kept[-1][1:], pulled_N / (anchor_m - handle_m)
 
 
+@pytest.mark.long
 def test_the_right_button_takes_the_force_away_and_a_click_gives_it_back(run, hand):
     hand.engage()
     hand.lead(0.0, TABLE_m - 0.03)
@@ -120,6 +125,7 @@ def test_closing_the_window_ends_the_run_with_its_report(run, hand, screen):
     assert "ticks at 1000 Hz" in run.printed
 
 
+@pytest.mark.long
 def test_a_window_that_died_ends_the_run_with_status_1(run, hand):
     hand.lead(0.01, 0.0)
     os.kill(run.child("view"), signal.SIGKILL)

@@ -47,6 +47,29 @@ def test_a_loss_of_force_is_found_with_its_length_its_click_and_its_stall(trips)
     assert (clicked.host_s, clicked.calm_s) == pytest.approx((0.010, 0.007))
 
 
+@pytest.mark.parametrize(
+    ("interrupted", "stalls", "excused"),
+    [
+        (0, [], False),
+        (0, [Stall(0.499, 0.012, 0)], True),
+        (0, [Stall(0.499, 0.002, 0), Stall(0.502, 0.002, 0)], False),
+        (15, [], False),
+        (15, [Stall(0.484, 0.012, 1)], True),
+        (40, [Stall(0.459, 0.012, 1)], False),  # 29 ms of calm after it
+        (40, [Stall(0.459, 0.012, 1), Stall(0.48, 0.012, 1)], True),
+    ],
+)
+def test_a_click_is_excused_by_a_stall_of_the_host_after_which_there_was_no_time(
+    trips, interrupted, stalls, excused
+):
+    at_s = TICK_S * np.arange(1000)
+    safety, faults = np.full(1000, int(Safety.ARMED)), np.zeros(1000)
+    safety[500 - interrupted : 500] = Safety.INTERRUPTED
+    safety[500:700], faults[500:700] = Safety.FAULT, Fault.OVERLOAD
+    (loss,) = trips.losses_of(safety, faults, at_s, stalls)
+    assert loss.clicked and loss.is_excused == excused
+
+
 def test_force_that_is_still_away_at_the_end_is_a_loss_and_a_run_with_force_has_none(trips):
     at_s, faults = TICK_S * np.arange(10), np.zeros(10)
     safety = np.full(10, int(Safety.ARMED))

@@ -78,6 +78,7 @@ def test_a_killed_worker_loses_nothing_and_only_its_own_set_is_run_again(tmp_pat
     assert calls == [1, 3, 1, 1, 1, 1]
 
 
+@pytest.mark.long
 def test_a_set_that_kills_its_worker_three_times_is_named_and_the_others_are_kept(tmp_path: Path) -> None:
     journal = tmp_path / "sweep.jsonl"
     sentence = "set 2 of the sweep, 2, ended its worker every time (killed, out of memory or crashed)"
@@ -105,6 +106,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("lines", (0, 1))
 def test_ctrl_c_while_workers_start_is_heard_by_nobody_but_the_sweep(tmp_path: Path, lines: int) -> None:
     script, journal, log = tmp_path / "script.py", tmp_path / "sweep.jsonl", tmp_path / "log"
@@ -121,6 +123,7 @@ def test_ctrl_c_while_workers_start_is_heard_by_nobody_but_the_sweep(tmp_path: P
     assert said.count(b"Traceback") == 1 and b"KeyboardInterrupt" in said
 
 
+@pytest.mark.long
 def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     script, journal, log = tmp_path / "script.py", tmp_path / "sweep.jsonl", tmp_path / "log"
     script.write_text(INTERRUPTED)

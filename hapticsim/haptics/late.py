@@ -6,11 +6,13 @@ mass, 1 / r times slower, has r^2 K and r B:
 
     r = (T/2 + t_d + 2 ms) / (T/2 + t_d + 2 ms + late),    K = r^2 K_0,    B = r B_0
 
-so that the device still comes to rest.  While there is force r only falls, smoothly: a spring that grows
-stiffer in somebody's hand gives energy.  Where there is none r is what the round trips of now ask for.
+so that the device still comes to rest.  From arming until the hand disengages, or a fault, r only falls,
+smoothly: a spring that grows stiffer in somebody's hand gives energy.  Before and after that r is what the
+round trips of now ask for.
 
-Late is what a quarter of the round trips exceeds.  A swing grows with a delay that stays; a stall of the
-computer delays the forces of that moment, and one that is long takes the force away.
+Late is what a quarter of the newest round trips exceeds.  A swing grows with a delay that stays.  A computer
+that stops for some milliseconds now and then delays fewer forces, and a long stop, which is one or two round
+trips, takes the force away.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ QUICKEST_PERIOD_S = 1e-3  # that is asked of a bridge in Python
 TOLD_FROM_S = 0.5e-3  # a force may be so late before r falls: a quarter of the margin
 PER_S = 0.5  # that r falls in a second at most
 PERCENT = 75  # of the round trips, that are quicker than the one that counts
-NEWEST = 400  # round trips that are looked at: 0.4 s, in which a stall of 50 ms delays 50
+NEWEST_S, FEWEST = 0.4, 40  # round trips of so much time are looked at, and no fewer than these
 EVERY_S = 0.02  # between two looks
 WARM_UP_S = 0.5  # after joining: the first answers took up to 20 ms, and say nothing of those that follow
 
@@ -41,8 +43,14 @@ class LateForces:
     def __init__(self, gains: Gains, period_s: float, tick_s: float) -> None:
         self._gains, self._expected_s = gains, PERIODS * max(period_s, tick_s, QUICKEST_PERIOD_S)
         self._allowed_s = 0.5 * tick_s + gains.delay_s + MARGIN_S
+        self.newest = max(FEWEST, round(NEWEST_S / max(period_s, tick_s)))  # round trips to look at
         self.share, self.late_s = 1.0, 0.0  # r, and the lateness as it was seen last [s]
         self._looked_s, self._counts_from_s = -math.inf, math.nan
+
+    @property
+    def allows_s(self) -> float:
+        """How late forces may come [s] with the coupler as it is, or as it is becoming."""
+        return max(self.late_s, self._allowed_s / self.share - self._allowed_s)
 
     def is_due(self, now_s: float) -> bool:
         """Whether it is time for another look."""

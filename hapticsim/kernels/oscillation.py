@@ -10,7 +10,8 @@ device that swings by itself little time goes by, and its velocity changes as no
 - a swing that does not saturate is quicker than a hand can shake.
 
 A reversal that is neither starts the count anew, and so does a swing that has become smaller by its end: it
-dies by itself.  A tap, and a wall, push to one side.
+dies by itself.  A tap, and a wall, push to one side.  An interruption changes nothing but that there is no
+force: a computer that stands still three times a second must not hide a swing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ DYING = 0.9  # of the change of velocity that the count began with
 # and the change of velocity at the first of these
 FADING = 2 * PORT  # place of the mark that the force goes
 
-ARMING, ARMED, OSCILLATION = int(Safety.ARMING), int(Safety.ARMED), int(Fault.OSCILLATION)
+ARMING, ARMED, INTERRUPTED = int(Safety.ARMING), int(Safety.ARMED), int(Safety.INTERRUPTED)
+OSCILLATION = int(Fault.OSCILLATION)
 
 
 @kernel
@@ -86,7 +88,7 @@ def watch_swing(plan, state, inp):
     From the last reversal on the gain fades to zero within FADE_S; then the fault state is entered.
     """
     m, mode = state.swing, state.safety[0]
-    if mode != ARMING and mode != ARMED:
+    if mode != ARMING and mode != ARMED and mode != INTERRUPTED:
         forget_swing(state)
         return False
     v, w = inp.device, inp.turn

@@ -91,7 +91,7 @@ class SafetySettings:
     timeout_s: float = 0.01  # silence of the peer after which force is zero
     force_limit_N: float | None = None  # None: the device's own limit
     slew_limit_N_per_s: float = 2000.0
-    max_stretch_m: float = 0.05  # arming is refused when the coupler would start longer than this
+    max_stretch_m: float = 0.05  # arming asks for a coupler no longer than this, force for one of 4 times it
     max_device_speed_m_per_s: float = 5.0
     max_power_W: float | None = None  # into the hand; None: half of the largest force at the largest speed
     resume_within_s: float = 0.1  # a silence that ends within this is an interruption; 0: none is

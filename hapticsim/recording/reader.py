@@ -21,7 +21,7 @@ from hapticsim.special_file import SPECIAL, is_special
 
 _MAGIC = b"\x89MCAP0\r\n"
 _RECORD_BYTES = 1 << 28  # a longer record is a damaged length
-_CHUNK_BYTES = 1 << 28  # unpacked; ours hold a batch of 1 MiB
+_CHUNK_BYTES = 1 << 28  # unpacked; ours hold 1 MiB of rows, and events
 MOST_BYTES = 8 << 30  # of rows and events: two hours of a robot with twenty joints at 1 kHz
 # what the MCAP reader raises on bytes that are not, or no longer, a recording
 _DAMAGE = (

@@ -176,6 +176,9 @@ class RecordingWriter:
         except OSError as error:
             self._fail(error)
             return
+        except BaseException:  # Ctrl-C: the library has forgotten the chunk
+            self._stop("interrupted")
+            raise
         self.written_rows += self._chunk_rows
         self._chunk_rows = self._chunk_events = 0
 
@@ -185,14 +188,14 @@ class RecordingWriter:
         self._writer.add_message(channel, log_time, data, log_time, self._sequence)
 
     def _fail(self, error: OSError) -> None:
+        self._stop(f"{error.strerror}", ": free some space and record again.")
+
+    def _stop(self, why: str, remedy: str = ".") -> None:
         """Keep the reason, count what the chunk held, and let go of the file."""
         self.dropped_rows += self._chunk_rows
         self.dropped_events += self._chunk_events
         self._chunk_rows = self._chunk_events = 0
-        self.failure = (
-            f"{self.path}: recording stopped at {self._time_ns * 1e-9:.3f} s ({error.strerror}): "
-            "free some space and record again."
-        )
+        self.failure = f"{self.path}: recording stopped at {self._time_ns * 1e-9:.3f} s ({why}){remedy}"
         with contextlib.suppress(OSError):  # what could not be written cannot be flushed either
             self._file.close()
 

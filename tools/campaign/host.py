@@ -7,11 +7,18 @@ not start used the processors for at least half of that time.  Threads of ours t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from processor_time import others_s
 
-from hapticsim.realtime.probe import HostProbe, stood_still_s
+from hapticsim.realtime.probe import HostProbe, Stall
 
 SHARE = 0.5  # of the time that ordinary threads waited
+
+
+def longest_s(stalls: Iterable[Stall], start_s: float, end_s: float) -> float:
+    """The longest that one of these stalls lasted within a span of time [s]."""
+    return max((stall.overlap_s(start_s, end_s) for stall in stalls), default=0.0)
 
 
 class Host:
@@ -30,7 +37,7 @@ class Host:
 
     def stalled_s(self, start_s: float, end_s: float) -> float:
         """For how long, at most, the host kept a thread of ours from running in a span of time [s]."""
-        stood = stood_still_s(self._own.stalls(), start_s, end_s) if self._own.has_priority else 0.0
+        stood = longest_s(self._own.stalls(), start_s, end_s) if self._own.has_priority else 0.0
         if others_s() - self._others_s < SHARE * max(self._ordinary.delayed_s()):
             return stood
-        return max(stood, stood_still_s(self._ordinary.stalls(), start_s, end_s))
+        return max(stood, longest_s(self._ordinary.stalls(), start_s, end_s))

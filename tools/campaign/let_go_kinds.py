@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from campaign.kinds import Trial, kind
-from campaign.rig import Rig
+from campaign.rig import MS_NS, Rig
 from devices.base import Vector
 from hapticsim.codes import Safety
 
@@ -25,6 +25,7 @@ KICK_N, KICK_MS, SETTLE_MS, LOOK_MS = 4.0, 15, 700, 150
 AT_REST_M_PER_S = 0.02
 LONG_MS, MEASURE_MS = 6, 2500
 STIFFER, SOFTER, FADE_MS = 2.5, 0.5, 2500
+EVERY_MS, AWAY_MS = 300, 20  # interruptions
 UNHELD = {
     "waypoints": [{"time_s": 0.0, "position_m": [0.0, 0.0, 0.0]}],
     "presses": [],
@@ -99,6 +100,12 @@ def stiffen(rig: Rig) -> None:
     rig.loop.write_gains(np.array([K, B, gains.force_limit_N]))
 
 
+def interrupted(rig: Rig) -> None:
+    """The same gains, and forces that stay away for AWAY_MS every EVERY_MS, as on a busy computer."""
+    stiffen(rig)
+    rig.down.carry = lambda frame: [] if rig.clock.now_ns // MS_NS % EVERY_MS < AWAY_MS else [(0.0, frame)]
+
+
 def _enter(name: str, about: str, prepare: Callable[[Rig], Any], settle_ms: int = SETTLE_MS) -> None:
     @kind(name, "virtual time", about)
     def _run(trials: int, rng: random.Random) -> Iterator[Trial]:
@@ -113,3 +120,5 @@ _enter(
 )
 _enter("let go, gains too stiff", f"nobody holds it; {STIFFER:g} times the stiffness, {SOFTER:g} the damping",
        stiffen, FADE_MS)  # fmt: skip
+_enter("let go, gains too stiff, interrupted", f"the same, and no force for {AWAY_MS} ms every {EVERY_MS} ms",
+       interrupted, FADE_MS)  # fmt: skip
