@@ -90,9 +90,9 @@ def test_a_swing_by_forced_gains_fades_and_is_told(name: str, late: int) -> None
     assert fault == Fault.OVERLOAD or steps.max() <= 2.0 * (1.0 + 1e-9)  # N a tick, the slew limit
 
 
-@pytest.mark.parametrize(("away_ms", "ends"), [(0, True), (40, True), (160, False)])
+@pytest.mark.parametrize(("away_ms", "ends"), [(0, True), (40, True), (160, True)])
 def test_a_swing_is_seen_across_interruptions(away_ms: int, ends: bool) -> None:
-    """A device that is thrown from clamp to clamp at 30 m/s^2, each time without force for a while."""
+    """A device thrown from clamp to clamp at 30 m/s^2, which flies without force for a while each time."""
     machine = Machine()
     state, inp, limit_N = machine.state, machine.input, 2.0
     inp.coupler[2] = limit_N
@@ -102,7 +102,7 @@ def test_a_swing_is_seen_across_interruptions(away_ms: int, ends: bool) -> None:
             away = ms < away_ms
             state.safety[0] = Safety.INTERRUPTED if away else Safety.ARMED
             state.hand_force_D[0] = 0.0 if away else side * limit_N
-            inp.device[3] += 0.0 if away else 0.03 * side * (1.0 + away_ms / 60.0)
+            inp.device[3] += 0.0 if away else 0.03 * side
             watch_swing(machine.plan, state, inp)
         return bool(state.swing[FADING])
 

@@ -10,8 +10,8 @@ device that swings by itself little time goes by, and its velocity changes as no
 - a swing that does not saturate is quicker than a hand can shake.
 
 A reversal that is neither starts the count anew, and so does a swing that has become smaller by its end: it
-dies by itself.  A tap, and a wall, push to one side.  An interruption changes nothing but that there is no
-force: a computer that stands still three times a second must not hide a swing.
+dies by itself.  A tap, and a wall, push to one side.  The time of an interruption does not count: a device
+without force keeps its velocity, and a computer that stands still three times a second must not hide a swing.
 """
 
 from __future__ import annotations
@@ -88,7 +88,9 @@ def watch_swing(plan, state, inp):
     From the last reversal on the gain fades to zero within FADE_S; then the fault state is entered.
     """
     m, mode = state.swing, state.safety[0]
-    if mode != ARMING and mode != ARMED and mode != INTERRUPTED:
+    if mode == INTERRUPTED:
+        return False
+    if mode != ARMING and mode != ARMED:
         forget_swing(state)
         return False
     v, w = inp.device, inp.turn
