@@ -64,6 +64,7 @@ def motion(scene: Scene, rows: np.ndarray) -> np.ndarray:
     return rows[:, WIDTH : WIDTH + scene.model.nq + scene.model.nu]
 
 
+@pytest.mark.long
 def test_what_is_foreseen_saves_trial_steps_and_leaves_the_motion_as_it_was() -> None:
     """A force that crosses zero is told in advance; a gap is found at once without."""
     scene = landing(restitution=0.0)

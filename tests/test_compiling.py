@@ -347,7 +347,7 @@ def arrays_of(equations: Equations, name: str, seed: int) -> dict[str, np.ndarra
 
 
 @pytest.mark.parametrize("name", ["kane", "forward_dynamics", "normalise"])
-@pytest.mark.parametrize("part", [3, 15])
+@pytest.mark.parametrize("part", [3, pytest.param(15, marks=pytest.mark.long)])
 def test_a_function_in_parts_has_the_bits_of_one_piece(
     cache: Path, monkeypatch: pytest.MonkeyPatch, name: str, part: int
 ) -> None:

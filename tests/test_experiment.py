@@ -166,6 +166,7 @@ def test_a_film_has_a_picture_for_every_moment_and_they_differ(pendulum, tmp_pat
     assert 0.001 < moved.mean() < 0.3  # the rod, and not the whole picture
 
 
+@pytest.mark.long
 def test_a_recording_in_the_window_ends_after_its_frames_and_leaves_a_picture(
     pendulum, tmp_path, monkeypatch
 ):

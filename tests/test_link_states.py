@@ -137,7 +137,10 @@ print(taken, refused)
 """
 
 
-@pytest.mark.parametrize("scene", ["wam_table", "puck_and_wall", "four_bar"])
+OTHERS = [pytest.param(name, marks=pytest.mark.long) for name in ("puck_and_wall", "four_bar")]
+
+
+@pytest.mark.parametrize("scene", ["wam_table", *OTHERS])
 def test_a_state_that_is_believed_never_ends_the_process(scene: str):
     """Random states: each is refused, or three ticks are taken from it, in a process that must live."""
     program = [sys.executable, "-c", FUZZ, str(CONFIGS / f"{scene}.yaml"), "1", "3000"]

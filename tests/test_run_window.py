@@ -111,6 +111,7 @@ def test_the_right_button_takes_the_force_away_and_a_click_gives_it_back(run, ha
     assert run.stop() == 0
 
 
+@pytest.mark.long
 def test_the_pictures_key_saves_what_is_seen(run, hand, screen, place):
     hand.engage()
     screen.xdotool("key", "s")
