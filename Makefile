@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo    feel a robot arm over a table (a scripted hand does it where there is no display)"
 	@echo "make test    run the tests; the first time machine code is compiled for a minute or two"
-	@echo "make test-long  the tests that take ten seconds or more each: benchmarks, studies, long random searches"
+	@echo "make test-long  benchmarks, studies, long random searches, further cases of the tests"
 	@echo "make check   ruff, mypy and the import rules"
 	@echo "make faults  try every kind of fault 25 times: time to zero force, largest force and step"
 	@echo "make fuzz    run 1000 random scenes: no crash, no energy from nowhere, nothing in silence"

@@ -114,7 +114,6 @@ def test_two_hosts_with_keys_are_equal_to_the_bit_and_a_stranger_is_not_heard(
     assert done[:, -1].max() > 1.0  # the table pushed, on both hosts
 
 
-@pytest.mark.long
 def test_an_endpoint_beyond_this_computer_needs_keys(place: Place) -> None:
     scene = place.scene("wam_table", link={})
     for side in ("serve", "operator"):

@@ -75,6 +75,17 @@ def test_a_writer_that_fails_in_any_way_is_told_and_stops_only_the_recording(tmp
     )
 
 
+def test_a_write_that_fails_otherwise_than_by_the_disk_is_told_with_its_reason(tmp_path, monkeypatch):
+    def fail():
+        raise MemoryError("no room")
+
+    recorder = BackgroundRecorder(writer := RecordingWriter(tmp_path / "r.mcap", COLUMNS))
+    monkeypatch.setattr(writer._writer, "flush", fail)
+    recorder.append(rows(0, 10))
+    recorder.close()
+    assert "(MemoryError: no room)" in recorder.failure and writer.dropped_rows == 10
+
+
 def test_all_that_is_handed_over_is_in_the_file(tmp_path):
     rng, recorder = random.Random(5), BackgroundRecorder(RecordingWriter(tmp_path / "r.mcap", COLUMNS))
     done = 0

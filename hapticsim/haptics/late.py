@@ -11,8 +11,8 @@ smoothly: a spring that grows stiffer in somebody's hand gives energy.  Before a
 round trips of now ask for.
 
 Late is what a quarter of the newest round trips exceeds.  A swing grows with a delay that stays.  A computer
-that stops for some milliseconds now and then delays fewer forces, and a long stop, which is one or two round
-trips, takes the force away.
+that stops for some milliseconds now and then delays fewer forces; a long stop makes one or two round trips
+late, and takes the force away anyway.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from hapticsim.realtime.slots import claim_row, publish_row, read_slot
 from hapticsim.realtime.stats import BINS
 
 EARLY_NS = 60_000  # the loop wakes at least this long before the deadline and spins,
-MOST_EARLY = 10  # and at most this part of a period: spinning takes the processor from everything else
+MOST_EARLY = 10  # and at most this part of a period where that is more: others want the processor
 RING_ROWS = 4096  # about 4 s at 1 kHz before the recorder loses rows
 EVENT_ROWS = 1024
 FORESEEN = 64  # foreseen events, each its tick and a row of Input.hint

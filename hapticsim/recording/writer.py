@@ -176,8 +176,9 @@ class RecordingWriter:
         except OSError as error:
             self._fail(error)
             return
-        except BaseException:  # Ctrl-C: the library has forgotten the chunk
-            self._stop("interrupted")
+        except BaseException as error:  # the library has forgotten the chunk
+            interrupted = isinstance(error, KeyboardInterrupt)
+            self._stop("interrupted" if interrupted else f"{type(error).__name__}: {error}")
             raise
         self.written_rows += self._chunk_rows
         self._chunk_rows = self._chunk_events = 0
