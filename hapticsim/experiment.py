@@ -15,7 +15,7 @@ import numpy as np
 import hapticsim
 from hapticsim.config.load import load, loads
 from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Model
@@ -83,8 +83,8 @@ def run_experiment(
 
     Raises
     ------
-    ConfigError : an option that cannot be used, or a recording that cannot be made.
-    HapticsimError : a mechanism by Kane's method.
+    HapticsimError : an option that cannot be used, a mechanism by Kane's method, or a recording that cannot
+        be made or written any further.
     """
     model = scene.model
     check_tree(model, "simulate it without --integrator.")
@@ -167,7 +167,7 @@ def record(run: OfflineRun, scene: Scene, out: Path) -> None:
     with RecordingWriter(out, columns(scene.model), scene.source, about) as writer:
         writer.append(np.column_stack([np.asarray(p, float) for p in parts]))
     if writer.failure:
-        raise ConfigError(out, "", writer.failure)
+        raise HapticsimError(writer.failure)
 
 
 def report(run: OfflineRun, wall_s: float) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 import hapticsim
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Event, Hold, Safety
-from hapticsim.errors import ConfigError
+from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.haptics.delay import delay_in_ticks
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.kernels.command import COLUMNS
@@ -64,6 +64,10 @@ def simulate(
     tick_by_tick : never in a compiled loop.
 
     Returns rows (ticks, columns), columns as in ``Simulation.columns``.
+
+    Raises
+    ------
+    HapticsimError : the recording cannot be written any further; what was written of it can be read.
     """
     sim = simulation or Simulation(scene)
     limits = limits_of(driver.info.hello())
@@ -88,6 +92,7 @@ def simulate(
         nonlocal written
         if writer:
             writer.append(rows[written:taken])
+            _check_written(writer)
         written = taken
         tell(taken * scene.tick_s, rows[taken - 1])
 
@@ -106,7 +111,14 @@ def simulate(
     finally:
         if writer:
             writer.close()
+    if writer:
+        _check_written(writer)
     return rows
+
+
+def _check_written(writer: RecordingWriter) -> None:
+    if writer.failure:
+        raise HapticsimError(writer.failure)
 
 
 def _by_stretches(

@@ -16,10 +16,16 @@ import pytest
 from mcap.reader import make_reader
 from mcap.writer import Writer
 
+import hapticsim as hs
+from devices.scripted import Scripted
+from hapticsim.drivers import options_for
+from hapticsim.errors import HapticsimError
 from hapticsim.recording import writer as writer_module
 from hapticsim.recording.export import export
 from hapticsim.recording.reader import read_recording
 from hapticsim.recording.writer import RecordingWriter
+from hapticsim.virtual import simulate
+from tests.places import WAM
 from tests.recordings import COLUMNS, CONFIG, METADATA, record_ten_batches, refusal, rows_from
 
 
@@ -155,6 +161,22 @@ def test_a_full_disk_stops_the_recording_and_not_the_simulation(tmp_path, batch_
     assert 0 < writer.written_rows < 2000 == writer.written_rows + writer.dropped_rows
     assert writer.dropped_events == 1
     assert len(read_recording(path).data) == writer.written_rows
+
+
+def test_a_run_in_virtual_time_whose_recording_fails_ends_and_says_why(tmp_path, batch_by_batch):
+    """A limit on the size of files stands in for the disk."""
+    scene, path = hs.load(WAM), tmp_path / "full.mcap"
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with Scripted(options_for("scripted", scene.device)) as hand:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
+        try:
+            with pytest.raises(
+                HapticsimError, match=r"full.mcap: recording stopped at .* s \(File too large\)"
+            ):
+                simulate(scene, hand, 8.0, path)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert len(read_recording(path).data) > 0
 
 
 def test_rows_and_events_that_the_disk_did_not_take_are_counted(tmp_path):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 from hapticsim.realtime.clock import learn_early
+from hapticsim.realtime.exchange import early_at_first
 from hapticsim.realtime.slots import claim_row, drain, publish_row, read_slot, write_slot
 from hapticsim.realtime.stats import BIN_NS, BINS, count_duration, percentiles_us
 
@@ -78,6 +79,15 @@ def test_the_loop_wakes_so_early_that_one_wake_in_a_thousand_is_late():
     assert late_share(early, over_ns[:200_000] // 10) == 0.0 and early[0] == 60_000  # never less
     late_share(early, 10 * over_ns[:200_000])
     assert 200_000 < early[0] <= 250_000  # nor more
+
+
+@pytest.mark.parametrize(
+    ("rate_Hz", "least_us", "most_us"),
+    [(100, 60.0, 1000.0), (1000, 60.0, 100.0), (2000, 60.0, 60.0), (10_000, 25.0, 25.0)],
+)
+def test_the_loop_spins_for_a_tenth_of_a_tick_at_most_or_for_what_a_wake_takes(rate_Hz, least_us, most_us):
+    early_us = 1e-3 * early_at_first(1_000_000_000 // rate_Hz)
+    assert early_us == pytest.approx([least_us, least_us, most_us])
 
 
 def test_a_slot_in_the_middle_of_a_write_keeps_what_the_reader_had():

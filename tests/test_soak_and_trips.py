@@ -65,9 +65,12 @@ def test_a_click_is_excused_by_a_stall_of_the_host_after_which_there_was_no_time
     at_s = TICK_S * np.arange(1000)
     safety, faults = np.full(1000, int(Safety.ARMED)), np.zeros(1000)
     safety[500 - interrupted : 500] = Safety.INTERRUPTED
-    safety[500:700], faults[500:700] = Safety.FAULT, Fault.OVERLOAD
+    safety[500:700], faults[500:700] = Safety.FAULT, Fault.STALLED
     (loss,) = trips.losses_of(safety, faults, at_s, stalls)
     assert loss.clicked and loss.is_excused == excused
+    for fault in (Fault.OSCILLATION, Fault.OVERLOAD | Fault.STALLED, Fault.NOT_FINITE):
+        faults[500:700] = fault
+        assert not trips.losses_of(safety, faults, at_s, stalls)[0].is_excused, "no stall makes these"
 
 
 def test_force_that_is_still_away_at_the_end_is_a_loss_and_a_run_with_force_has_none(trips):

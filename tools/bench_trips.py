@@ -11,7 +11,8 @@ Every time the force went away counts, whoever's fault it was: as one that came 
 needed a click.  The share of time with force is that of the time outside stalls of the host of 4 ms and
 more (a bridge cuts the force 6 ms after the last command, which came up to 2 ms before the stall) and the
 ramp after them.  Ends with status 1 where the share is below 99 %, and where a click was needed that no such
-stall explains: none was about, or the host gave the two sides CALM_S to find one another again.
+stall explains: none was about, the host gave the two sides CALM_S to find one another again, or the fault is
+one that no stall makes.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ CALM_S = 0.02  # what coming back takes: 5 ms of settling and a round trip, and 
 CLICK_EVERY_S = 0.5
 LOOK_EVERY_S = 1.0  # at the probes, which keep the newest stalls only
 LEAST_SHARE = 0.99
+OF_A_STALL = Fault.DEVICE_SILENT | Fault.STALLED | Fault.JUMP | Fault.STRETCH | Fault.SUSPENDED
 BUSY = """
 import os
 if hasattr(os, "sched_setscheduler"):  # the server's threads hand on their own
@@ -83,8 +85,8 @@ class Loss:
 
     @property
     def is_excused(self) -> bool:
-        """Whether a stall of the host explains that a click was needed."""
-        return self.host_s >= EXPLAINS_S and self.calm_s < CALM_S
+        """Whether a stall of the host explains that a click was needed: it makes some faults only."""
+        return not self.fault & ~OF_A_STALL and self.host_s >= EXPLAINS_S and self.calm_s < CALM_S
 
 
 def clicking_script() -> str:

@@ -5,7 +5,7 @@
 Through the whole tick in virtual time.  Swings: every device of the table let go, with 1.5 to 4 times the
 derived stiffness, 0.3 to 1 times the damping and 1 to 4 ms more delay.  Hands: random ones with damping
 ratios of 0.2 to 0.7 that shake a random handle (0.1 kg to one that does not move) at 1 to 8 Hz
-and up to 0.5 m/s.
+and up to 0.5 m/s; and hands at 0.5 m/s with stalls of 12 to 50 ms, through the state machine alone.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ import argparse
 import numpy as np
 
 from devices.limits import device_table
-from hapticsim.codes import Fault
+from hapticsim.codes import Fault, Safety
+from hapticsim.kernels.oscillation import FADING
 from hapticsim.kernels.row import PLACE
-from tests.test_oscillation import FORCE, derived, let_go, shaken
+from tests.test_oscillation import FORCE, derived, let_go, shaken, shaken_and_interrupted
 
 NAMES = sorted(device_table())
 
@@ -61,13 +62,24 @@ def hands(trials: int) -> None:
     )
 
 
+def interrupted_hands(trials: int) -> None:
+    """Print how many hands that shake lose the force on a computer that stands still ten times a second."""
+    rng, lost = np.random.default_rng(2), 0
+    for _ in range(trials):
+        hertz = float(rng.uniform(1.0, 8.0))
+        machine, _ = shaken_and_interrupted(rng, int(rng.integers(12, 51)), hertz)
+        lost += machine.now is Safety.FAULT or machine.state.swing[FADING] != 0.0
+    print(f"hands that shake for 10 s, interrupted 10 times a second, {trials} trials: {lost} lost the force")
+
+
 def main() -> None:
-    """Print two lines."""
+    """Print three lines."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--trials", type=int, default=200)
     trials = parser.parse_args().trials
     swings(trials)
     hands(trials)
+    interrupted_hands(trials)
 
 
 if __name__ == "__main__":

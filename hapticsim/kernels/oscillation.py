@@ -10,8 +10,9 @@ device that swings by itself little time goes by, and its velocity changes as no
 - a swing that does not saturate is quicker than a hand can shake.
 
 A reversal that is neither starts the count anew, and so does a swing that has become smaller by its end: it
-dies by itself.  A tap, and a wall, push to one side.  The time of an interruption does not count: a device
-without force keeps its velocity, and a computer that stands still three times a second must not hide a swing.
+dies by itself.  A tap, and a wall, push to one side.  The time of an interruption does not count, and neither
+does what the velocity changes meanwhile: a computer that stands still three times a second must not hide a
+swing, and what a hand does to a device without force is no swing.
 """
 
 from __future__ import annotations
@@ -25,14 +26,20 @@ from hapticsim.kernels.jit import kernel
 SHARE = 0.25  # of the limit from which a force has a side
 SLOWEST_S = 0.2  # between two reversals of a swing that saturates
 ACCELERATION = 24.0  # [m/s^2] mean between its reversals
-QUICK_S = 0.05  # between two reversals of a swing that does not: 10 Hz
+QUICK_S = 0.05  # between two reversals of a swing that does not, interruptions included: 10 Hz
 SPEED = 0.1  # [m/s] change of velocity that counts then
 GRIP_M = 0.04  # at which the rotation is held: rates of the rotation are those of the grip, over this
 REVERSALS = 6  # in a row: three periods
 FADE_S = 0.05  # from full force to none
 DYING = 0.9  # of the change of velocity that the count began with
-# State.swing has of each port: side 3, velocity at the last reversal 3, time since [s], reversals counted,
-# and the change of velocity at the first of these
+# Places in what State.swing has of each port
+SIDE = 0  # of the force, 3
+CHANGE = 3  # of the velocity under force since the last reversal, 3
+VELOCITY = 6  # a tick ago, 3
+SINCE = 9  # time under force since the last reversal [s]
+WHOLE = 10  # all time since it [s]
+COUNT = 11  # reversals in a row
+FIRST = 12  # size of the change at the first of these
 FADING = 2 * PORT  # place of the mark that the force goes
 
 ARMING, ARMED, INTERRUPTED = int(Safety.ARMING), int(Safety.ARMED), int(Safety.INTERRUPTED)
@@ -47,38 +54,56 @@ def forget_swing(state):
 
 
 @kernel
-def count_reversals(m, at, force, vx, vy, vz, limit, tick_s, length):
-    """Advance a port by one tick; True at the last of REVERSALS in a row.
+def overlook(m, at, velocity, first, gap_s):
+    """Advance a port by a tick without force: what the velocity changes does not count."""
+    m[at + WHOLE] += gap_s
+    for i in range(3):
+        m[at + VELOCITY + i] = velocity[first + i]
+
+
+@kernel
+def count_reversals(m, at, force, velocity, first, limit, tick_s, gap_s, length):
+    """Advance a port by one tick with force; True at the last of REVERSALS in a row.
 
     m (SWING,)         memory, the port's from ``at`` on
     force (3,)         on the hand; its limit
-    vx, vy, vz         velocity of the device, or angular velocity
+    velocity           of the device, or angular velocity, 3 numbers from ``first`` on
+    gap_s              real time since the tick before
     length       [m]   that makes a velocity of it
     """
-    fx, fy, fz = force[0], force[1], force[2]
-    m[at + 6] += tick_s
-    if m[at + 6] > SLOWEST_S:
-        m[at + 7] = 0.0
-    size = math.sqrt(fx * fx + fy * fy + fz * fz)
+    m[at + SINCE] += tick_s
+    m[at + WHOLE] += gap_s
+    along = force_2 = change_2 = 0.0
+    for i in range(3):
+        m[at + CHANGE + i] += velocity[first + i] - m[at + VELOCITY + i]
+        m[at + VELOCITY + i] = velocity[first + i]
+        along += force[i] * m[at + SIDE + i]
+        force_2 += force[i] ** 2
+        change_2 += m[at + CHANGE + i] ** 2
+    if m[at + SINCE] > SLOWEST_S:
+        m[at + COUNT] = 0.0
+    size = math.sqrt(force_2)
     if size < SHARE * limit or size == 0.0:
         return False
-    along = fx * m[at] + fy * m[at + 1] + fz * m[at + 2]
-    turned = along < 0.0
-    if turned:
-        dx, dy, dz = vx - m[at + 3], vy - m[at + 4], vz - m[at + 5]
-        change, since = length * math.sqrt(dx * dx + dy * dy + dz * dz), m[at + 6]
-        slow = since <= SLOWEST_S and change >= ACCELERATION * since
-        quick = since <= QUICK_S and change >= SPEED
-        if m[at + 7] + 1.0 >= REVERSALS and change < DYING * m[at + 8]:
-            m[at + 7] = 0.0
-        m[at + 7] = m[at + 7] + 1.0 if slow or quick else 0.0
-        if m[at + 7] == 1.0:
-            m[at + 8] = change
-        m[at + 6] = 0.0
-        m[at + 3], m[at + 4], m[at + 5] = vx, vy, vz
-    if turned or (m[at] == 0.0 and m[at + 1] == 0.0 and m[at + 2] == 0.0):
-        m[at], m[at + 1], m[at + 2] = fx / size, fy / size, fz / size
-    return m[at + 7] >= REVERSALS
+    has_side = m[at] != 0.0 or m[at + 1] != 0.0 or m[at + 2] != 0.0
+    if has_side and not along < 0.0:
+        return m[at + COUNT] >= REVERSALS
+    for i in range(3):
+        m[at + SIDE + i] = force[i] / size
+    if not has_side:
+        return False
+    change, since = length * math.sqrt(change_2), m[at + SINCE]
+    slow = since <= SLOWEST_S and change >= ACCELERATION * since
+    quick = m[at + WHOLE] <= QUICK_S and change >= SPEED
+    if m[at + COUNT] + 1.0 >= REVERSALS and change < DYING * m[at + FIRST]:
+        m[at + COUNT] = 0.0
+    m[at + COUNT] = m[at + COUNT] + 1.0 if slow or quick else 0.0
+    if m[at + COUNT] == 1.0:
+        m[at + FIRST] = change
+    m[at + SINCE] = m[at + WHOLE] = 0.0
+    for i in range(3):
+        m[at + CHANGE + i] = 0.0
+    return m[at + COUNT] >= REVERSALS
 
 
 @kernel
@@ -87,16 +112,17 @@ def watch_swing(plan, state, inp):
 
     From the last reversal on the gain fades to zero within FADE_S; then the fault state is entered.
     """
-    m, mode = state.swing, state.safety[0]
+    m, mode, gap_s = state.swing, state.safety[0], inp.gap[0]
     if mode == INTERRUPTED:
+        overlook(m, 0, inp.device, 3, gap_s)
+        overlook(m, PORT, inp.turn, 4, gap_s)
         return False
     if mode != ARMING and mode != ARMED:
         forget_swing(state)
         return False
-    v, w = inp.device, inp.turn
-    pushes = count_reversals(m, 0, state.hand_force_D, v[3], v[4], v[5], inp.coupler[2], plan.tick_s, 1.0)
+    pushes = count_reversals(m, 0, state.hand_force_D, inp.device, 3, inp.coupler[2], plan.tick_s, gap_s, 1.0)
     turns = count_reversals(
-        m, PORT, state.hand_torque_D, w[4], w[5], w[6], inp.turn_coupler[2], plan.tick_s, GRIP_M
+        m, PORT, state.hand_torque_D, inp.turn, 4, inp.turn_coupler[2], plan.tick_s, gap_s, GRIP_M
     )
     if pushes or turns:
         m[FADING] = 1.0

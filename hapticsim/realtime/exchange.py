@@ -257,12 +257,17 @@ def clear_schedule(io):
         store_release(io.schedule_tick, i, -1)
 
 
+def early_at_first(period_ns: int) -> np.ndarray:
+    """(3,) int [ns]: how long before a deadline the loop wakes at first, at least and at most."""
+    least_ns = min(EARLY_NS, period_ns // 4)
+    return np.array([least_ns, least_ns, max(least_ns, period_ns // MOST_EARLY)])
+
+
 def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: State) -> Exchange:
     """An exchange at rest, with rings of rows of so many columns."""
-    least_ns = min(EARLY_NS, period_ns // 4)
     return Exchange(
         period_ns=period_ns,
-        early_ns=np.array([least_ns, least_ns, max(least_ns, period_ns // MOST_EARLY)]),
+        early_ns=early_at_first(period_ns),
         scheduled=int(scheduled),
         control=np.zeros(4, np.int64),
         device_count=np.zeros(1, np.int64),

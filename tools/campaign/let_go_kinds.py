@@ -18,7 +18,7 @@ import numpy as np
 from campaign.kinds import Trial, kind
 from campaign.rig import MS_NS, Rig
 from devices.base import Vector
-from hapticsim.codes import Safety
+from hapticsim.codes import Fault, Safety
 
 MODELS = ("omega_3", "sigma_7", "delta_3")
 KICK_N, KICK_MS, SETTLE_MS, LOOK_MS = 4.0, 15, 700, 150
@@ -26,6 +26,7 @@ AT_REST_M_PER_S = 0.02
 LONG_MS, MEASURE_MS = 6, 2500
 STIFFER, SOFTER, FADE_MS = 2.5, 0.5, 2500
 EVERY_MS, AWAY_MS = 300, 20  # interruptions
+OF_A_SWING = Fault.OSCILLATION | Fault.OVERLOAD | Fault.DEVICE_SILENT  # silent: while it faded
 UNHELD = {
     "waypoints": [{"time_s": 0.0, "position_m": [0.0, 0.0, 0.0]}],
     "presses": [],
@@ -38,7 +39,8 @@ UNHELD = {
 def let_go(prepare: Callable[[Rig], Any], settle_ms: int, trials: int, rng: random.Random) -> Iterator[Trial]:
     """Kick a handle that nobody holds, each in another direction.
 
-    prepare : is called where the force is on, before each kick.
+    prepare : is called where the force is on, before each kick; may return what says afterwards what was
+        wrong.
     """
     for i, model in enumerate(MODELS):
         share = trials // len(MODELS) + (i < trials % len(MODELS))
@@ -53,7 +55,7 @@ def kicked(rig: Rig, rng: random.Random, model: str, prepare: Callable[[Rig], An
     """Kick once, and see whether it comes to rest."""
     if not rig.engage() and rig.mode != Safety.ARMED:
         return Trial(wrong=[f"{model}: there was no force to begin with"])
-    prepare(rig)
+    judge = prepare(rig)
     rig.step(100)
     rig.watch()
     kick: Vector = tuple(rng.gauss(0.0, 1.0) for _ in range(3))  # type: ignore[assignment]
@@ -77,6 +79,8 @@ def kicked(rig: Rig, rng: random.Random, model: str, prepare: Callable[[Rig], An
     trial.limit_N = rig.limit_N
     if fastest > AT_REST_M_PER_S:
         trial.wrong.append(f"{model} moves at {fastest:.2f} m/s after {settle_ms} ms")
+    if judge is not None and (wrong := judge()):
+        trial.wrong.append(f"{model}: {wrong}")
     return trial
 
 
@@ -100,10 +104,24 @@ def stiffen(rig: Rig) -> None:
     rig.loop.write_gains(np.array([K, B, gains.force_limit_N]))
 
 
-def interrupted(rig: Rig) -> None:
+def interrupted(rig: Rig) -> Callable[[], str]:
     """The same gains, and forces that stay away for AWAY_MS every EVERY_MS, as on a busy computer."""
+    before = interruptions(rig)
     stiffen(rig)
     rig.down.carry = lambda frame: [] if rig.clock.now_ns // MS_NS % EVERY_MS < AWAY_MS else [(0.0, frame)]
+
+    def wrong() -> str:
+        fault = rig.loop.read_force()[2]
+        if interruptions(rig) == before:
+            return "nothing was interrupted"
+        return f"ended by {fault!r}" if fault & ~OF_A_SWING else ""
+
+    return wrong
+
+
+def interruptions(rig: Rig) -> int:
+    """Those after which the force came back, since the rig began."""
+    return int(rig.loop.statistics()["interruptions"])
 
 
 def _enter(name: str, about: str, prepare: Callable[[Rig], Any], settle_ms: int = SETTLE_MS) -> None:

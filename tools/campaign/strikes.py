@@ -55,6 +55,8 @@ def strike(rig: Rig, rng: random.Random, fault: Fault, lasts_ms: int, sides: str
         rig.step(RESUME_MS)
         if rig.forces == 0 and (after is After.RESUMES or rig.mode != Safety.FAULT):
             wrong.append("the force did not come back by itself")
+        elif rig.mode == Safety.FAULT and after is After.RESUMES:
+            wrong.append("the force came back and ended in a fault")
         elif rig.forces == 0 and not rig.engage():
             wrong.append("no force after engaging again")
     else:
