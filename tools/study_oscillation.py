@@ -1,6 +1,6 @@
 """How soon a device that swings by itself loses its force, and how often a hand that shakes one does.
 
-    python tools/study_oscillation.py [--trials 200]
+    PYTHONPATH=. python tools/study_oscillation.py [--trials 200]
 
 Through the whole tick in virtual time.  Swings: every device of the table let go, with 1.5 to 4 times the
 derived stiffness, 0.3 to 1 times the damping and 1 to 4 ms more delay.  Hands: random ones with damping
