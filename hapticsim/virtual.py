@@ -73,6 +73,8 @@ def simulate(
     limits = limits_of(driver.info.hello())
     check_gains(limits, scene)
     sim.couple(limits)
+    ticks = round(seconds * scene.rate_Hz)
+    rows = np.zeros((ticks, len(sim.columns)))
     writer = None
     if record is not None:
         metadata = {
@@ -84,8 +86,6 @@ def simulate(
         }
         writer = RecordingWriter(record, sim.columns, scene.source, metadata)
     describer = Describer(sim.assembly)
-    ticks = round(seconds * scene.rate_Hz)
-    rows = np.zeros((ticks, len(sim.columns)))
     written = 0
 
     def done(taken: int) -> None:

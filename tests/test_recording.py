@@ -165,7 +165,7 @@ def test_a_full_disk_stops_the_recording_and_not_the_simulation(tmp_path, batch_
 
 def test_a_run_in_virtual_time_whose_recording_fails_ends_and_says_why(tmp_path, batch_by_batch):
     """A limit on the size of files stands in for the disk."""
-    scene, path = hs.load(WAM), tmp_path / "full.mcap"
+    scene, path, told = hs.load(WAM), tmp_path / "full.mcap", []
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with Scripted(options_for("scripted", scene.device)) as hand:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, hard))
@@ -173,10 +173,21 @@ def test_a_run_in_virtual_time_whose_recording_fails_ends_and_says_why(tmp_path,
             with pytest.raises(
                 HapticsimError, match=r"full.mcap: recording stopped at .* s \(File too large\)"
             ):
-                simulate(scene, hand, 8.0, path)
+                simulate(scene, hand, 8.0, path, lambda time_s, row: told.append(time_s))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert len(read_recording(path).data) > 0
+    recorded = len(read_recording(path).data)
+    assert 0 < recorded == 1000 * len(told) < 8000, "it ends with the first batch that is lost"
+
+
+def test_what_fails_while_a_recording_is_closed_is_kept_and_the_file_is_let_go(tmp_path, monkeypatch):
+    writer = RecordingWriter(tmp_path / "a.mcap", COLUMNS)
+    writer.append(rows_from(0.0))
+    monkeypatch.setattr(writer._writer, "finish", lambda: exec("raise MemoryError('no room')"))
+    with pytest.raises(MemoryError):
+        writer.close()
+    assert writer.failure.endswith("(MemoryError: no room).") and writer._file.closed
+    assert len(read_recording(writer.path).data) == writer.written_rows == 100
 
 
 def test_rows_and_events_that_the_disk_did_not_take_are_counted(tmp_path):

@@ -69,10 +69,9 @@ def test_a_writer_that_fails_in_any_way_is_told_and_stops_only_the_recording(tmp
             time.sleep(0.001)
     recorder.append(rows(10, 10))
     recorder.close()
-    path, before = tmp_path / "r.mcap", 0 if what == "add_message" else 20
-    assert recorder.failure == (
-        f"{path}: recording stopped after {before} ticks (MemoryError: no room): record to another disk."
-    )
+    assert recorder.failure.startswith(f"{tmp_path / 'r.mcap'}: recording stopped ")
+    assert "(MemoryError: no room)" in recorder.failure
+    assert writer.written_rows == (0 if what == "add_message" else 20)
 
 
 def test_a_write_that_fails_otherwise_than_by_the_disk_is_told_with_its_reason(tmp_path, monkeypatch):

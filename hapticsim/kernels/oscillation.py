@@ -10,9 +10,11 @@ device that swings by itself little time goes by, and its velocity changes as no
 - a swing that does not saturate is quicker than a hand can shake.
 
 A reversal that is neither starts the count anew, and so does a swing that has become smaller by its end: it
-dies by itself.  A tap, and a wall, push to one side.  The time of an interruption does not count, and neither
-does what the velocity changes meanwhile: a computer that stands still three times a second must not hide a
-swing, and what a hand does to a device without force is no swing.
+dies by itself.  A tap, and a wall, push to one side.
+
+The time of an interruption does not count: a computer that stands still three times a second must not hide a
+swing.  What the velocity changes in its first 15 ms does, because the last force acts until the device knows
+of it, and shows late; what it changes later does not, because a hand may do that to a device without force.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ SLOWEST_S = 0.2  # between two reversals of a swing that saturates
 ACCELERATION = 24.0  # [m/s^2] mean between its reversals
 QUICK_S = 0.05  # between two reversals of a swing that does not, interruptions included: 10 Hz
 SPEED = 0.1  # [m/s] change of velocity that counts then
+LINGER_S = (
+    0.015  # by which a force that was taken away may still show: its way, and a velocity from positions
+)
 GRIP_M = 0.04  # at which the rotation is held: rates of the rotation are those of the grip, over this
 REVERSALS = 6  # in a row: three periods
 FADE_S = 0.05  # from full force to none
@@ -40,6 +45,7 @@ SINCE = 9  # time under force since the last reversal [s]
 WHOLE = 10  # all time since it [s]
 COUNT = 11  # reversals in a row
 FIRST = 12  # size of the change at the first of these
+AWAY = 13  # time of the interruption [s]
 FADING = 2 * PORT  # place of the mark that the force goes
 
 ARMING, ARMED, INTERRUPTED = int(Safety.ARMING), int(Safety.ARMED), int(Safety.INTERRUPTED)
@@ -55,14 +61,25 @@ def forget_swing(state):
 
 @kernel
 def overlook(m, at, velocity, first, gap_s):
-    """Advance a port by a tick without force: what the velocity changes does not count."""
+    """Advance a port by a tick of an interruption: what the velocity changes counts for LINGER_S."""
     m[at + WHOLE] += gap_s
+    m[at + AWAY] += gap_s
+    if m[at + AWAY] <= LINGER_S:
+        follow(m, at, velocity, first)
     for i in range(3):
         m[at + VELOCITY + i] = velocity[first + i]
 
 
 @kernel
-def count_reversals(m, at, force, velocity, first, limit, tick_s, gap_s, length):
+def follow(m, at, velocity, first):
+    """Add what the velocity changed since the tick before."""
+    for i in range(3):
+        m[at + CHANGE + i] += velocity[first + i] - m[at + VELOCITY + i]
+        m[at + VELOCITY + i] = velocity[first + i]
+
+
+@kernel
+def count_reversals(m, at, force, velocity, first, limit, gap_s, length):
     """Advance a port by one tick with force; True at the last of REVERSALS in a row.
 
     m (SWING,)         memory, the port's from ``at`` on
@@ -71,12 +88,12 @@ def count_reversals(m, at, force, velocity, first, limit, tick_s, gap_s, length)
     gap_s              real time since the tick before
     length       [m]   that makes a velocity of it
     """
-    m[at + SINCE] += tick_s
+    m[at + AWAY] = 0.0
+    m[at + SINCE] += gap_s
     m[at + WHOLE] += gap_s
+    follow(m, at, velocity, first)
     along = force_2 = change_2 = 0.0
     for i in range(3):
-        m[at + CHANGE + i] += velocity[first + i] - m[at + VELOCITY + i]
-        m[at + VELOCITY + i] = velocity[first + i]
         along += force[i] * m[at + SIDE + i]
         force_2 += force[i] ** 2
         change_2 += m[at + CHANGE + i] ** 2
@@ -120,10 +137,8 @@ def watch_swing(plan, state, inp):
     if mode != ARMING and mode != ARMED:
         forget_swing(state)
         return False
-    pushes = count_reversals(m, 0, state.hand_force_D, inp.device, 3, inp.coupler[2], plan.tick_s, gap_s, 1.0)
-    turns = count_reversals(
-        m, PORT, state.hand_torque_D, inp.turn, 4, inp.turn_coupler[2], plan.tick_s, gap_s, GRIP_M
-    )
+    pushes = count_reversals(m, 0, state.hand_force_D, inp.device, 3, inp.coupler[2], gap_s, 1.0)
+    turns = count_reversals(m, PORT, state.hand_torque_D, inp.turn, 4, inp.turn_coupler[2], gap_s, GRIP_M)
     if pushes or turns:
         m[FADING] = 1.0
     if m[FADING] == 0.0:

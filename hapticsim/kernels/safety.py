@@ -17,7 +17,7 @@ import math
 from hapticsim.codes import DeviceFlag, Fault, Safety
 from hapticsim.kernels.coupling import NONE, anchor
 from hapticsim.kernels.jit import kernel
-from hapticsim.kernels.oscillation import FADING, OSCILLATION
+from hapticsim.kernels.oscillation import FADING, OSCILLATION, forget_swing
 
 MAX_TURN_RATE = 50.0  # [rad/s] of the device; no wrist turns so fast
 # How far a sample may run ahead of its stamp: a bridge that is stopped between reading its device and
@@ -181,6 +181,7 @@ def grant(plan, state, inp, hx, hy, hz):
         return
     state.safety[0], state.safety[1] = ARMING, 0
     state.gain[0] = state.interruption[0] = 0.0
+    forget_swing(state)
 
 
 @kernel

@@ -125,6 +125,9 @@ class RecordingWriter:
             self._file.close()
         except OSError as error:
             self._fail(error)
+        except BaseException as error:
+            self._break_off(error)
+            raise
 
     def __enter__(self) -> RecordingWriter:
         return self
@@ -177,8 +180,7 @@ class RecordingWriter:
             self._fail(error)
             return
         except BaseException as error:  # the library has forgotten the chunk
-            interrupted = isinstance(error, KeyboardInterrupt)
-            self._stop("interrupted" if interrupted else f"{type(error).__name__}: {error}")
+            self._break_off(error)
             raise
         self.written_rows += self._chunk_rows
         self._chunk_rows = self._chunk_events = 0
@@ -190,6 +192,10 @@ class RecordingWriter:
 
     def _fail(self, error: OSError) -> None:
         self._stop(f"{error.strerror}", ": free some space and record again.")
+
+    def _break_off(self, error: BaseException) -> None:
+        interrupted = isinstance(error, KeyboardInterrupt)
+        self._stop("interrupted" if interrupted else f"{type(error).__name__}: {error}")
 
     def _stop(self, why: str, remedy: str = ".") -> None:
         """Keep the reason, count what the chunk held, and let go of the file."""

@@ -26,7 +26,6 @@ AT_REST_M_PER_S = 0.02
 LONG_MS, MEASURE_MS = 6, 2500
 STIFFER, SOFTER, FADE_MS = 2.5, 0.5, 2500
 EVERY_MS, AWAY_MS = 300, 20  # interruptions
-OF_A_SWING = Fault.OSCILLATION | Fault.OVERLOAD | Fault.DEVICE_SILENT  # silent: while it faded
 UNHELD = {
     "waypoints": [{"time_s": 0.0, "position_m": [0.0, 0.0, 0.0]}],
     "presses": [],
@@ -112,9 +111,11 @@ def interrupted(rig: Rig) -> Callable[[], str]:
 
     def wrong() -> str:
         fault = rig.loop.read_force()[2]
-        if interruptions(rig) == before:
+        if interruptions(rig) == before and not fault & Fault.DEVICE_SILENT:
             return "nothing was interrupted"
-        return f"ended by {fault!r}" if fault & ~OF_A_SWING else ""
+        of_a_swing = fault & (Fault.OSCILLATION | Fault.OVERLOAD)
+        silent = fault & Fault.DEVICE_SILENT  # while it faded
+        return "" if not fault or (of_a_swing and fault == of_a_swing | silent) else f"ended by {fault!r}"
 
     return wrong
 
