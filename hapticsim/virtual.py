@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,7 @@ FELT = [  # columns of what the hand got, and why
     )
 ]
 LARGEST = 1e15  # magnitude of what a run records, as of what a scene file may hold
+SHARE_OF_MEMORY = 0.5  # of this computer, that the rows of a run may take
 BATCH = 1000  # ticks between two writes to the recording and two lines of progress
 
 
@@ -67,14 +69,15 @@ def simulate(
 
     Raises
     ------
+    ConfigError : a time that is negative, not finite, or more than the memory of this computer holds.
     HapticsimError : the recording cannot be written any further; what was written of it can be read.
     """
     sim = simulation or Simulation(scene)
     limits = limits_of(driver.info.hello())
     check_gains(limits, scene)
     sim.couple(limits)
-    ticks = round(seconds * scene.rate_Hz)
-    rows = np.zeros((ticks, len(sim.columns)))
+    rows = _no_rows_yet(seconds, scene.rate_Hz, len(sim.columns))
+    ticks = len(rows)
     writer = None
     if record is not None:
         metadata = {
@@ -114,6 +117,20 @@ def simulate(
     if writer:
         _check_written(writer)
     return rows
+
+
+def _no_rows_yet(seconds: float, rate_Hz: float, columns: int) -> np.ndarray:
+    """(ticks, columns) of zeros, for a run of so many seconds."""
+    bytes_per_s = 8.0 * columns * rate_Hz
+    longest_s = SHARE_OF_MEMORY * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / bytes_per_s
+    if not 0.0 <= seconds <= longest_s:
+        raise ConfigError(
+            "simulate",
+            "seconds",
+            f"= {seconds:g} is not usable: all rows are kept in memory, and this computer holds "
+            f"{longest_s:.0f} s of them; give 0 to {longest_s:.0f}.",
+        )
+    return np.zeros((round(seconds * rate_Hz), columns))
 
 
 def _check_written(writer: RecordingWriter) -> None:

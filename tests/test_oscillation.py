@@ -115,6 +115,22 @@ def test_a_swing_is_seen_across_interruptions(away_ms: int, late_ms: int) -> Non
     assert any([is_taken((-1.0) ** n) for n in range(10)])
 
 
+def test_an_interruption_between_two_reversals_of_a_quick_swing_does_not_start_the_count_anew() -> None:
+    """At 13 Hz and 0.25 m/s, with 26 ms without force in every 200 ms: never six reversals without one."""
+    machine = Machine()
+    state, inp, limit_N = machine.state, machine.input, 2.0
+    inp.coupler[2], inp.gap[0], state.gain[0] = limit_N, 1e-3, 1.0
+    phase = 0.0
+    for ms in range(2000):
+        away = ms % 200 < 26
+        phase += 0.0 if away else 2.0 * np.pi * 13.0 * 1e-3
+        state.safety[0] = Safety.INTERRUPTED if away else Safety.ARMED
+        state.hand_force_D[0] = 0.0 if away else limit_N * np.cos(phase)
+        inp.device[3] = 0.25 * np.sin(phase)
+        watch_swing(machine.plan, state, inp)
+    assert state.swing[FADING] == 1.0
+
+
 @pytest.mark.parametrize(
     ("lasts_ms", "every_ms", "hertz"), [(12, 62, 8.0), (30, 62, 8.0), (20, 100, 5.0), (50, 100, 5.0)]
 )

@@ -60,6 +60,16 @@ def test_a_replay_with_one_input_changed_is_noticed(tmp_path: Path) -> None:
     assert replay(recording, hs.Simulation(hs.load(CONFIGS / "wam_table.yaml"))) > 0.0
 
 
+@pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf"), 1e12])
+def test_a_run_whose_rows_no_memory_holds_is_refused_and_makes_no_file(
+    tmp_path: Path, seconds: float
+) -> None:
+    scene = hs.load(CONFIGS / "wam_table.yaml")
+    with Scripted() as hand, pytest.raises(ConfigError, match=r"seconds = .* give 0 to \d+\.$"):
+        simulate(scene, hand, seconds, tmp_path / "run.mcap")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [

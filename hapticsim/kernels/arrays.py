@@ -22,7 +22,7 @@ CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
 HINTS = MAX_EVENTS  # foreseen events that a tick is told of
 HINT = 4  # numbers of each
-PORT = 14  # numbers that each port of the coupler remembers of its swing (oscillation.py)
+PORT = 15  # numbers that each port of the coupler remembers of its swing (oscillation.py)
 SWING = 2 * PORT + 1  # of both, and a mark
 
 

@@ -15,6 +15,7 @@ dies by itself.  A tap, and a wall, push to one side.
 The time of an interruption does not count: a computer that stands still three times a second must not hide a
 swing.  What the velocity changes in its first 15 ms does, because the last force acts until the device knows
 of it, and shows late; what it changes later does not, because a hand may do that to a device without force.
+A reversal after one that is no swing's neither counts nor starts the count anew, unless the last was such.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ SPEED = 0.1  # [m/s] change of velocity that counts then
 LINGER_S = (
     0.015  # by which a force that was taken away may still show: its way, and a velocity from positions
 )
+LEAST_GAP_S = 0.001  # any interruption is longer
 GRIP_M = 0.04  # at which the rotation is held: rates of the rotation are those of the grip, over this
 REVERSALS = 6  # in a row: three periods
 FADE_S = 0.05  # from full force to none
@@ -46,6 +48,7 @@ WHOLE = 10  # all time since it [s]
 COUNT = 11  # reversals in a row
 FIRST = 12  # size of the change at the first of these
 AWAY = 13  # time of the interruption [s]
+SKIPPED = 14  # 1: the last reversal did not count, because of an interruption before it
 FADING = 2 * PORT  # place of the mark that the force goes
 
 ARMING, ARMED, INTERRUPTED = int(Safety.ARMING), int(Safety.ARMED), int(Safety.INTERRUPTED)
@@ -112,11 +115,17 @@ def count_reversals(m, at, force, velocity, first, limit, gap_s, length):
     change, since = length * math.sqrt(change_2), m[at + SINCE]
     slow = since <= SLOWEST_S and change >= ACCELERATION * since
     quick = m[at + WHOLE] <= QUICK_S and change >= SPEED
-    if m[at + COUNT] + 1.0 >= REVERSALS and change < DYING * m[at + FIRST]:
-        m[at + COUNT] = 0.0
-    m[at + COUNT] = m[at + COUNT] + 1.0 if slow or quick else 0.0
-    if m[at + COUNT] == 1.0:
-        m[at + FIRST] = change
+    dies = m[at + COUNT] + 1.0 >= REVERSALS and change < DYING * m[at + FIRST]
+    was_interrupted = m[at + WHOLE] > m[at + SINCE] + LEAST_GAP_S
+    if was_interrupted and m[at + SKIPPED] == 0.0 and (dies or not (slow or quick)):
+        m[at + SKIPPED] = 1.0
+    else:
+        m[at + SKIPPED] = 0.0
+        if dies:
+            m[at + COUNT] = 0.0
+        m[at + COUNT] = m[at + COUNT] + 1.0 if slow or quick else 0.0
+        if m[at + COUNT] == 1.0:
+            m[at + FIRST] = change
     m[at + SINCE] = m[at + WHOLE] = 0.0
     for i in range(3):
         m[at + CHANGE + i] = 0.0

@@ -24,7 +24,7 @@ MODELS = ("omega_3", "sigma_7", "delta_3")
 KICK_N, KICK_MS, SETTLE_MS, LOOK_MS = 4.0, 15, 700, 150
 AT_REST_M_PER_S = 0.02
 LONG_MS, MEASURE_MS = 6, 2500
-STIFFER, SOFTER, FADE_MS = 2.5, 0.5, 2500
+STIFFER, SOFTER, FADE_MS, INTERRUPTED_MS = 2.5, 0.5, 2500, 4000
 EVERY_MS, AWAY_MS = 300, 20  # interruptions
 UNHELD = {
     "waypoints": [{"time_s": 0.0, "position_m": [0.0, 0.0, 0.0]}],
@@ -110,12 +110,12 @@ def interrupted(rig: Rig) -> Callable[[], str]:
     rig.down.carry = lambda frame: [] if rig.clock.now_ns // MS_NS % EVERY_MS < AWAY_MS else [(0.0, frame)]
 
     def wrong() -> str:
-        fault = rig.loop.read_force()[2]
-        if interruptions(rig) == before and not fault & Fault.DEVICE_SILENT:
-            return "nothing was interrupted"
+        _, mode, fault, *_ = rig.loop.read_force()
+        if mode != Safety.FAULT:
+            return "" if interruptions(rig) > before else "nothing was interrupted"
         of_a_swing = fault & (Fault.OSCILLATION | Fault.OVERLOAD)
         silent = fault & Fault.DEVICE_SILENT  # while it faded
-        return "" if not fault or (of_a_swing and fault == of_a_swing | silent) else f"ended by {fault!r}"
+        return "" if of_a_swing and fault == of_a_swing | silent else f"ended by {fault!r}"
 
     return wrong
 
@@ -140,4 +140,4 @@ _enter(
 _enter("let go, gains too stiff", f"nobody holds it; {STIFFER:g} times the stiffness, {SOFTER:g} the damping",
        stiffen, FADE_MS)  # fmt: skip
 _enter("let go, gains too stiff, interrupted", f"the same, and no force for {AWAY_MS} ms every {EVERY_MS} ms",
-       interrupted, FADE_MS)  # fmt: skip
+       interrupted, INTERRUPTED_MS)  # fmt: skip
