@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import select
 import signal
 import sys
 import threading
-import time
 from contextlib import suppress
 from typing import Any
 
@@ -79,8 +79,14 @@ def _run(given: argparse.Namespace) -> int:
     driver = find_driver(given.name)(options)
     if given.realtime and (why_not := ask_for_priority()):
         print(why_not, file=sys.stderr)
+    # Python hands a signal on only when the driver comes back from its call; the wakeup pipe knows at once.
+    woken, wakes = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
     has_left = threading.Event()  # the thread inherits the priority: one below it could hold the interpreter
-    threading.Thread(target=_end_at_last, args=(stop, has_left), name="last resort", daemon=True).start()
+    last = threading.Thread(
+        target=_end_at_last, args=(woken, stop, has_left), name="last resort", daemon=True
+    )
+    last.start()
     curve = Curve(given.keys) if given.keys else None
     link = DeviceLink(given.endpoint or default_endpoint("device"), driver.info.hello(), curve=curve)
     hold_to_run = BUTTONS[given.hold_to_run] if given.hold_to_run else None
@@ -88,21 +94,28 @@ def _run(given: argparse.Namespace) -> int:
     try:
         bridge.run(given.duration)
     finally:  # what is still to be printed may meet a terminal that is stopped
+        signal.set_wakeup_fd(-1)
+        os.close(wakes)
         has_left.set()
         for number in heard:
             signal.signal(number, signal.SIG_DFL)
     return 0
 
 
-def _end_at_last(stop: StopFlag, has_left: threading.Event) -> None:
-    """End the program although its driver does not come back: the watchdog has zeroed what it could."""
-    while not stop.is_set():
-        time.sleep(0.2)
+def _end_at_last(woken: int, stop: StopFlag, has_left: threading.Event) -> None:
+    """End the program although its driver does not come back: the watchdog has zeroed what it could.
+
+    woken : descriptor that can be read once a signal came, wherever the main thread is.
+    """
+    while not stop.is_set() and not has_left.is_set():
+        if select.select([woken], [], [], 0.2)[0]:
+            stop.set()
     if not has_left.wait(LEAVE_S):
         with suppress(OSError):
             os.set_blocking(2, False)
             os.write(2, b"the driver did not come back: its program ends without closing the device.\n")
         os._exit(1)
+    os.close(woken)
 
 
 def _options(together: str | None, single: list[str]) -> dict[str, Any]:

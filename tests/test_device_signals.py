@@ -65,13 +65,15 @@ def test_a_device_program_that_is_asked_to_end_thousands_of_times_ends(tmp_path,
 
 
 HANGS = """
-import sys, time
+import ctypes, sys
 from devices import __main__ as program
 from devices.scripted import Scripted
 class Hanging(Scripted):
     def open(self):
+        mutex = ctypes.create_string_buffer(64)
+        ctypes.CDLL(None).pthread_mutex_lock(mutex)
         print("opens", flush=True)
-        time.sleep(1e6)
+        ctypes.CDLL(None).pthread_mutex_lock(mutex)  # of itself: no signal ends it
 program.find_driver, program.LEAVE_S = lambda name: Hanging, 0.5
 sys.exit(program.main(["scripted", "--endpoint", sys.argv[1]]))
 """
