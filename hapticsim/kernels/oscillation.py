@@ -31,9 +31,7 @@ SLOWEST_S = 0.2  # between two reversals of a swing that saturates
 ACCELERATION = 24.0  # [m/s^2] mean between its reversals
 QUICK_S = 0.05  # between two reversals of a swing that does not, interruptions included: 10 Hz
 SPEED = 0.1  # [m/s] change of velocity that counts then
-LINGER_S = (
-    0.015  # by which a force that was taken away may still show: its way, and a velocity from positions
-)
+LINGER_S = 0.015  # a force that was taken away still shows: delays, and a velocity taken from positions
 LEAST_GAP_S = 0.001  # any interruption is longer
 GRIP_M = 0.04  # at which the rotation is held: rates of the rotation are those of the grip, over this
 REVERSALS = 6  # in a row: three periods
