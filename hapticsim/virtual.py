@@ -93,6 +93,8 @@ def simulate(
 
     def done(taken: int) -> None:
         nonlocal written
+        if taken == written:
+            return
         if writer:
             writer.append(rows[written:taken])
             _check_written(writer)
@@ -145,16 +147,19 @@ def _by_stretches(
     done: Callable[[int], Any],
     happened: Callable[..., Any],
 ) -> None:
-    """All ticks in compiled loops; done and happened as in _tick_by_tick."""
+    """All ticks in compiled loops of ``BATCH``; done and happened as in _tick_by_tick."""
     k = 0
-    while k < len(rows):
-        batch = min(BATCH - k % BATCH, len(rows) - k)
-        taken, events = stretches.advance(rows[k : k + batch], k)
-        k += taken
-        for tick, kind, contact, value, in_tick_s in events.tolist():
-            happened(int(tick), int(kind), int(contact), value, in_tick_s)
-        if k % BATCH == 0 or k == len(rows):
-            done(k)
+    try:
+        while k < len(rows):
+            batch = min(BATCH - k % BATCH, len(rows) - k)
+            taken, events = stretches.advance(rows[k : k + batch], k)
+            k += taken
+            for tick, kind, contact, value, in_tick_s in events.tolist():
+                happened(int(tick), int(kind), int(contact), value, in_tick_s)
+            if k % BATCH == 0:
+                done(k)
+    finally:
+        done(k)
     driver.continue_from(stretches.device)
 
 
@@ -163,41 +168,46 @@ def _tick_by_tick(
 ) -> None:
     """The same for any driver, in Python.
 
-    done : called every ``BATCH`` ticks and at the end with the ticks taken.
+    done : called with the ticks taken, every ``BATCH`` and at the end, whoever ends it: a driver, Ctrl-C.
     happened : called for each event with tick, kind, contact, value and time in the tick [s].
     """
     scene, buttons, safety = sim.scene, 0, Safety.DISARMED
     switches, names = ButtonSwitches(scene), [c.name for c in scene.constraints]
     under_way = deque([(ZERO, ZERO)] * delay_in_ticks(scene))  # forces and torques, as late as on the wire
-    for k in range(len(rows)):
-        sample = driver.read(k * scene.tick_s)
-        rising = sample.buttons & ~buttons
-        buttons = sample.buttons
-        if rising & 1 and safety in (Safety.DISARMED, Safety.FAULT):
-            sim.arm()
-        if rising & 2:
-            sim.disarm()
-        for c in switches.pressed(buttons):
-            sim.switch(names[c], sim.held[names[c]] == Hold.FREE)
-        sim.set_device(
-            np.array(sample.position_m),
-            np.array(sample.velocity_m_per_s),
-            quaternion=np.array(sample.quaternion_wxyz),
-            angular_velocity=np.array(sample.angular_velocity_rad_per_s),
-            flags=sample.flags,
-        )
-        sim.step()
-        safety = Safety(sim.read_row(rows[k]))
-        force = rows[k, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
-        torque = rows[k, PLACE["hand_torque_x_Nm"] : PLACE["hand_torque_x_Nm"] + 3]
-        under_way.append((force.tolist(), torque.tolist()))
-        arrived_force, arrived_torque = under_way.popleft()
-        driver.write(tuple(arrived_force))
-        driver.write_torque(tuple(arrived_torque))
-        for e in sim.events:
-            happened(k, e.kind, e.contact, e.value, e.time - k * scene.tick_s)
-        if (k + 1) % BATCH == 0 or k + 1 == len(rows):
-            done(k + 1)
+    taken = 0
+    try:
+        for k in range(len(rows)):
+            sample = driver.read(k * scene.tick_s)
+            rising = sample.buttons & ~buttons
+            buttons = sample.buttons
+            if rising & 1 and safety in (Safety.DISARMED, Safety.FAULT):
+                sim.arm()
+            if rising & 2:
+                sim.disarm()
+            for c in switches.pressed(buttons):
+                sim.switch(names[c], sim.held[names[c]] == Hold.FREE)
+            sim.set_device(
+                np.array(sample.position_m),
+                np.array(sample.velocity_m_per_s),
+                quaternion=np.array(sample.quaternion_wxyz),
+                angular_velocity=np.array(sample.angular_velocity_rad_per_s),
+                flags=sample.flags,
+            )
+            sim.step()
+            safety = Safety(sim.read_row(rows[k]))
+            taken = k + 1
+            for e in sim.events:
+                happened(k, e.kind, e.contact, e.value, e.time - k * scene.tick_s)
+            force = rows[k, PLACE["hand_force_x_N"] : PLACE["hand_force_x_N"] + 3]
+            torque = rows[k, PLACE["hand_torque_x_Nm"] : PLACE["hand_torque_x_Nm"] + 3]
+            under_way.append((force.tolist(), torque.tolist()))
+            arrived_force, arrived_torque = under_way.popleft()
+            driver.write(tuple(arrived_force))
+            driver.write_torque(tuple(arrived_torque))
+            if taken % BATCH == 0:
+                done(taken)
+    finally:
+        done(taken)
 
 
 def replay(

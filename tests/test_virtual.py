@@ -70,6 +70,25 @@ def test_a_run_whose_rows_no_memory_holds_is_refused_and_makes_no_file(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("fails_in", ["read", "write_torque"])
+def test_the_recording_of_a_run_that_a_driver_ends_holds_every_tick_before(tmp_path, monkeypatch, fails_in):
+    scene, times, path = hs.load(CONFIGS / "wam_table.yaml"), [], tmp_path / "run.mcap"
+    works = getattr(Scripted, fails_in)
+
+    def fails(hand, given):
+        times.append(given)
+        if len(times) == 1235:
+            raise KeyboardInterrupt
+        return works(hand, given)
+
+    monkeypatch.setattr(Scripted, fails_in, fails)
+    with Scripted(options_for("scripted", scene.device)) as hand, pytest.raises(KeyboardInterrupt):
+        simulate(scene, hand, SECONDS, path, tick_by_tick=True)
+    recording = read_recording(path)
+    assert recording.complete and len(recording.data) == (1234 if fails_in == "read" else 1235)
+    assert replay(recording, hs.Simulation(scene)) == 0.0
+
+
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [
