@@ -17,6 +17,7 @@ from hapticsim.errors import ConfigError
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.interruption import begin_ending
 from hapticsim.model.scene import Scene
+from hapticsim.thread_deaths import ThreadDeaths
 from hapticsim.voice import OUT, is_terminal, voice
 from hapticsim.wire.endpoints import default_endpoint
 
@@ -66,9 +67,15 @@ def watch(
     The live line is printed ten times a second on a terminal, once a second elsewhere; quiet prints neither
     line nor report.  Returns False where a part of the program ended by itself, which is a defect.
     """
+    with ThreadDeaths() as deaths:
+        return _watch(side, seconds, children or [], quiet, deaths)
+
+
+def _watch(
+    side: Watched, seconds: float | None, children: list[Child], quiet: bool, deaths: ThreadDeaths
+) -> bool:
     terminal, trouble = is_terminal(), ""
     every = LINE_EVERY_S if terminal else PLAIN_LINE_EVERY_S
-    children = children or []
     try:
         side.start()
         start = next_line = time.monotonic()
@@ -80,7 +87,7 @@ def watch(
                 line = side.live_line()
                 voice.show(line[: _columns()] if terminal else line)
             side.adopt_threads()
-            trouble = side.trouble
+            trouble = side.trouble or deaths.first
             if trouble or not all([child.look_after() for child in children]):
                 break
             time.sleep(0.05)
@@ -92,7 +99,7 @@ def watch(
         for child in children:
             child.end()
         side.stop()
-        trouble = trouble or side.trouble  # also of a thread that failed as it ended
+        trouble = trouble or side.trouble or deaths.first  # also of a thread that failed as it ended
         if trouble:
             say_line(f"{trouble}: the run ends.")
         if not quiet:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import threading
 import time
@@ -15,6 +16,7 @@ import pytest
 from hapticsim import server as servers
 from hapticsim import supervisor
 from hapticsim.server import ENDING_PRIORITY, PYTHON_PRIORITY, Server
+from hapticsim.wire.door import Door
 from tests.processes import eventually
 
 
@@ -82,6 +84,26 @@ def test_a_watch_over_a_server_in_trouble_ends_and_says_so(monkeypatch):
     )  # fmt: skip
     assert supervisor.watch(quiet, 60.0) is False
     assert said == ["the wire thread ended by itself: the run ends.", "report"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_thread_of_any_part_that_dies_is_the_end_of_a_run_that_says_why(monkeypatch, tmp_path):
+    """The door of a path lets nobody in any more: a device that joins anew would wait for ever."""
+    said: list[str] = []
+    monkeypatch.setattr(supervisor.voice, "say", lambda line, descriptor=2: said.append(line))
+    monkeypatch.setattr(Door, "_accept", lambda self: 1 / 0)
+    path = str(tmp_path / "door")
+    door = Door(path, "ROUTER", frozenset({"DEALER"}), 64, 0, lambda peer: None)
+    link = socket.socket(socket.AF_UNIX)
+    well = SimpleNamespace(
+        trouble="", is_ready=True, release=lambda: None, start=lambda: link.connect(path),
+        stop=door.close, adopt_threads=lambda: None, live_line=lambda: "", report=lambda: "report",
+    )  # fmt: skip
+    before = threading.excepthook
+    assert supervisor.watch(well, 60.0, quiet=True) is False
+    link.close()
+    assert said == ["the door thread ended by itself (ZeroDivisionError: division by zero): the run ends."]
+    assert threading.excepthook == before
 
 
 @pytest.mark.parametrize(("name", "left"), [("wire", {"port"}), ("outlet", {"control", "publisher"})])
