@@ -136,6 +136,17 @@ def test_a_motion_that_drives_a_shape_into_a_surface_is_let_go_and_takes_the_for
     assert contact.force == pytest.approx(WEIGHT, rel=1e-9)
 
 
+def test_a_motion_that_is_lost_is_let_go_where_the_mechanism_is_and_not_pulled_through_a_surface():
+    """Its time goes on while ticks are refused."""
+    sim = hs.Simulation(over_floor(["name: press, kind: motion, joint: up, speed_per_s: -1.0"], 0.002))
+    sim.step()
+    assert sim.gaps.min() == pytest.approx(0.001)
+    sim._state.tick[0] += 3
+    sim.step()
+    assert Event.CONFLICT in {e.kind for e in sim.events} and sim.held["press"] == Hold.FREE
+    assert sim.gaps.min() > 0.0009 and sim.state.fault & Fault.INCONSISTENT
+
+
 INERTIAL = "inertial: {mass_kg: 1.0, com_m: [0.1, 0, 0], inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}"
 
 

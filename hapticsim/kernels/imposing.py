@@ -17,6 +17,7 @@ from hapticsim.kernels.contact import gap as gap_of_contact
 from hapticsim.kernels.corner import FACES
 from hapticsim.kernels.diagnosis import conflict
 from hapticsim.kernels.foreign import displace_at
+from hapticsim.kernels.integrate import LOST
 from hapticsim.kernels.jit import kernel
 from hapticsim.kernels.linear import ldl_factor
 from hapticsim.kernels.mobility import CLASH, meet_rates, orthonormal_constraints
@@ -38,7 +39,7 @@ REACH = 0.05  # [m] or [rad] a gap larger than this is not closed by itself
 CLOSED = 1e-12  # [m] or [rad]
 NEAR = 1e-9  # what a closed loop may be off where rows are redundant and rounding decides
 STEPS = 12
-ADRIFT, LOST = 1e-4, 1e-3  # [m] or [rad] off at the start of a tick: where rows depend on others, or not
+ADRIFT = 1e-4  # [m] or [rad] the same as LOST, where rows depend on others
 PUSHED_IN = 1e-4  # [m] deeper than this closing must not push a shape into another: it could not be met
 RATE_DRIVEN = 1e-6  # [m/s] what closes faster after all impulses is driven in by constraints
 VANISHED = 1e-20  # added to a row's squared length: one without any, which nothing can meet, has a share too
