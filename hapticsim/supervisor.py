@@ -74,6 +74,7 @@ def watch(
 def _watch(
     side: Watched, seconds: float | None, children: list[Child], quiet: bool, deaths: ThreadDeaths
 ) -> bool:
+    """The body of `watch`, while deaths of threads are heard of."""
     terminal, trouble = is_terminal(), ""
     every = LINE_EVERY_S if terminal else PLAIN_LINE_EVERY_S
     try:

@@ -6,7 +6,7 @@ import threading
 
 
 class ThreadDeaths:
-    """While it is entered, hears of every thread of this process that dies of an exception.
+    """From ``with`` on, hears of every thread of this process that dies of an exception.
 
     Public attributes: ``first``, which thread died first and of what; empty while none has.
     """
@@ -16,7 +16,6 @@ class ThreadDeaths:
         self._before = threading.excepthook
 
     def __enter__(self) -> ThreadDeaths:
-        self._before = threading.excepthook
         threading.excepthook = self._hear
         return self
 

@@ -226,11 +226,14 @@ def armed(run: Running) -> None:
     def is_still(silences: int) -> bool:
         return guard.silences > silences and not guard.held and modes[-1:] == [Safety.DISARMED]
 
+    def is_decided(silences: int) -> bool:
+        return run.newest == PUSH or is_still(silences)
+
     eventually(lambda: is_still(-1))
     for _ in range(5):
         silences = guard.silences
         run.driver.press(ENGAGE)
-        eventually(partial(lambda before: run.newest == PUSH or is_still(before), silences))
+        eventually(partial(is_decided, silences))
         if run.newest == PUSH:
             return
     raise AssertionError(f"no force after five engages: {run.stream.getvalue()}")
