@@ -6,6 +6,8 @@ for `ENDING_S`: an end that is interrupted leaves devices without a word and rec
 LLVM works for seconds without a look at signals and then calls Python back to hand over what it made.  That
 call is the first chance to handle a signal that came meanwhile, and an exception raised in it is printed and
 lost: the command would go on, or trip over the code that was not handed over.
+
+A write to a file is not torn by the first of them either (`uninterrupted`).
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 
 AGAIN_S = 0.001  # after a loss: whatever it is, a call back that has not returned loses it once more
@@ -24,6 +28,8 @@ ENDING_S = 15.0  # an end takes 10 s at most: processes 3 s, threads 2 s, the di
 _ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 _lost = False
 _ending_since_s = -ENDING_S
+_uninterrupted = False  # what must not be torn is being done
+_waits = False  # an interrupt, for the end of that
 
 
 def catch_signals(handler: Callable[..., None] | None = None) -> None:
@@ -52,10 +58,29 @@ def ignore_signals() -> None:
 
 
 def interrupt(*_: object) -> None:
-    """Raise KeyboardInterrupt, unless the program is ending already."""
+    """Raise KeyboardInterrupt, at the end of what must stay whole, unless the program is ending already."""
+    global _waits
     if time.monotonic() - _ending_since_s >= ENDING_S:
         begin_ending()
-        raise KeyboardInterrupt
+        if not _uninterrupted or _waits:  # it takes longer than an end may take: a disk that hangs
+            raise KeyboardInterrupt
+        _waits = True
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Have an interrupt wait for the end of what is done inside, by the main thread, which alone hears it."""
+    global _uninterrupted, _waits
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _uninterrupted = True
+    try:
+        yield
+    finally:
+        waits, _uninterrupted, _waits = _waits, False, False
+        if waits:
+            raise KeyboardInterrupt
 
 
 def begin_ending() -> None:

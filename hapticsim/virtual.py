@@ -95,10 +95,10 @@ def simulate(
         nonlocal written
         if taken == written:
             return
+        new, written = rows[written:taken], taken
         if writer:
-            writer.append(rows[written:taken])
+            writer.append(new)
             _check_written(writer)
-        written = taken
         tell(taken * scene.tick_s, rows[taken - 1])
 
     def happened(tick: int, kind: int, contact: int, value: float, in_tick_s: float) -> None:

@@ -6,6 +6,7 @@ import ctypes
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -53,6 +54,50 @@ def test_an_interrupt_lost_twice_still_comes(capfd):
         call_back(wait_for_interrupt)
         wait_for_interrupt()
     assert capfd.readouterr().err == ""
+
+
+@pytest.fixture
+def caught(monkeypatch):
+    """SIGINT as a command hears it; returns a function that sends one."""
+    monkeypatch.setattr(interruption, "_ending_since_s", -interruption.ENDING_S)
+    before = signal.signal(signal.SIGINT, interruption.interrupt)
+    yield lambda: signal.raise_signal(signal.SIGINT)
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_waits_for_the_end_of_what_must_not_be_torn(caught):
+    done = []
+    with pytest.raises(KeyboardInterrupt), interruption.uninterrupted():
+        caught()
+        done.append("write")
+    assert done == ["write"]
+    with interruption.uninterrupted():
+        caught()  # while the program ends nobody hears it
+
+
+def test_an_interrupt_does_not_wait_for_a_disk_that_hangs(caught, monkeypatch):
+    with pytest.raises(KeyboardInterrupt), interruption.uninterrupted():
+        caught()
+        monkeypatch.setattr(interruption, "_ending_since_s", time.monotonic() - interruption.ENDING_S)
+        caught()
+        pytest.fail("it waited")
+
+
+def test_an_interrupt_does_not_wait_for_another_thread(caught):
+    go_on = threading.Event()
+
+    def write():
+        with interruption.uninterrupted():
+            inside.set()
+            go_on.wait(PATIENCE_S)
+
+    inside, thread = threading.Event(), threading.Thread(target=write)
+    thread.start()
+    assert inside.wait(PATIENCE_S)
+    with pytest.raises(KeyboardInterrupt):
+        caught()
+    go_on.set()
+    thread.join()
 
 
 LOSE_IT = """

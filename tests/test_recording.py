@@ -18,6 +18,7 @@ from mcap.writer import Writer
 
 import hapticsim as hs
 from devices.scripted import Scripted
+from hapticsim import interruption
 from hapticsim.drivers import options_for
 from hapticsim.errors import HapticsimError
 from hapticsim.recording import writer as writer_module
@@ -178,6 +179,32 @@ def test_a_run_in_virtual_time_whose_recording_fails_ends_and_says_why(tmp_path,
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     recorded = len(read_recording(path).data)
     assert 0 < recorded == 1000 * len(told) < 8000, "it ends with the first batch that is lost"
+
+
+@pytest.mark.parametrize("torn", [3, 5])
+def test_a_run_in_virtual_time_that_is_interrupted_in_a_write_leaves_a_whole_recording(
+    tmp_path, batch_by_batch, monkeypatch, torn
+):
+    """The compiled loop is so quick that most of such a run is writing: ten of sixteen files were torn."""
+    scene, path, writes, flush = hs.load(WAM), tmp_path / "a.mcap", [], Writer.flush
+
+    def interrupted(writer):
+        writes.append(writer)
+        if len(writes) == torn:
+            signal.raise_signal(signal.SIGINT)
+        flush(writer)
+
+    monkeypatch.setattr(Writer, "flush", interrupted)
+    monkeypatch.setattr(interruption, "_ending_since_s", -interruption.ENDING_S)
+    before = signal.signal(signal.SIGINT, interruption.interrupt)
+    try:
+        with Scripted(options_for("scripted", scene.device)) as hand, pytest.raises(KeyboardInterrupt):
+            simulate(scene, hand, 8.0, path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    recording = read_recording(path)
+    assert recording.complete and 0 < len(recording.data) < 8000
+    np.testing.assert_array_equal(np.diff(recording.column("tick")), 1.0)
 
 
 def test_what_fails_while_a_recording_is_closed_is_kept_and_the_file_is_let_go(tmp_path, monkeypatch):

@@ -14,6 +14,7 @@ import numpy as np
 from mcap.writer import CompressionType, Writer
 
 from hapticsim.errors import ConfigError
+from hapticsim.interruption import uninterrupted
 
 PROFILE = "hapticsim"
 ROWS, EVENTS = "rows", "events"
@@ -79,6 +80,7 @@ class RecordingWriter:
         except OSError as error:
             self._fail(error)
 
+    @uninterrupted()
     def append(self, rows: np.ndarray) -> None:
         """Record a batch of rows, float64 (n, columns), oldest first; the array may be reused afterwards.
 
@@ -98,6 +100,7 @@ class RecordingWriter:
             if self._waiting_bytes >= _BATCH_BYTES or self._is_due():
                 self._write_all()
 
+    @uninterrupted()
     def append_event(self, event: Mapping[str, object]) -> None:
         """Record one event, a map of plain values; a key ``time_s`` places it in time."""
         moment = event.get("time_s")
@@ -113,6 +116,7 @@ class RecordingWriter:
         if self._is_due():
             self._write_all()
 
+    @uninterrupted()
     def close(self) -> None:
         """Write what waits and the index, and close the file; safe to call twice."""
         if self._file.closed:
