@@ -23,6 +23,7 @@ from hapticsim.drivers import options_for
 from hapticsim.errors import HapticsimError
 from hapticsim.recording import writer as writer_module
 from hapticsim.recording.export import export
+from hapticsim.recording.packed_index import PackedIndex
 from hapticsim.recording.reader import read_recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.virtual import simulate
@@ -52,6 +53,24 @@ def test_everything_comes_back_to_the_bit(recorded):
     assert recording.events == [{"time_s": 0.1 * i, "kind": "TOUCH", "value": 0.5} for i in range(3)]
     assert recording.complete and recording.note == ""
     assert np.array_equal(recording.column("force_N"), rows[:, 2])
+
+
+def test_the_index_that_is_kept_packed_is_that_of_the_library(tmp_path, monkeypatch):
+    """The same bytes: its chunks of rows, of events, and of both."""
+    files = []
+    for packs in (writer_module.pack_index, lambda writer, channels: False):
+        monkeypatch.setattr(writer_module, "pack_index", packs)
+        files.append(tmp_path / f"{len(files)}.mcap")
+        monkeypatch.setattr(writer_module, "_BATCH_s", 0.0)
+        with RecordingWriter(files[-1], COLUMNS, CONFIG, METADATA) as writer:
+            index = writer._writer._Writer__chunk_indices
+            assert isinstance(index, PackedIndex) is (len(files) == 1), "the library keeps it elsewhere"
+            for k in range(30):
+                monkeypatch.setattr(writer_module, "_BATCH_s", float(k % 3))
+                writer.append(rows_from(0.1 * k))
+                writer.append_event({"time_s": 0.1 * k, "kind": "TOUCH"})
+            assert len(index) > 10
+    assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_nan_infinity_and_odd_times_are_recorded_as_they_are(tmp_path, batch_by_batch):

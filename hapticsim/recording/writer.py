@@ -15,6 +15,7 @@ from mcap.writer import CompressionType, Writer
 
 from hapticsim.errors import ConfigError
 from hapticsim.interruption import uninterrupted
+from hapticsim.recording.packed_index import pack_index
 
 PROFILE = "hapticsim"
 ROWS, EVENTS = "rows", "events"
@@ -31,8 +32,8 @@ class RecordingWriter:
     After construction nothing is raised for trouble with the file: a full disk sets ``failure``, and all that
     comes later is dropped and counted, because the simulation must go on.  What reached the file stays
     readable, also when the process is killed; waiting in memory are at most the rows and events of the last
-    half second before the newest, or 1 MiB of rows.  They go into the file as one chunk, because the library
-    keeps an entry of the index for each chunk until the file is closed.
+    half second before the newest, or 1 MiB of rows.  They go into the file as one chunk, because an
+    entry of the index is kept for each chunk until the file is closed.
 
     Parameters
     ----------
@@ -150,6 +151,7 @@ class RecordingWriter:
         events = writer.register_schema(name=EVENTS, encoding="jsonschema", data=b'{"type": "object"}')
         self._row_channel = writer.register_channel(ROWS, ROW_ENCODING, rows, {"columns": names})
         self._event_channel = writer.register_channel(EVENTS, "json", events)
+        pack_index(writer, (self._row_channel, self._event_channel))
         writer.add_attachment(0, 0, CONFIG_NAME, "application/yaml", config_text.encode())
         writer.add_metadata(RUN_METADATA, metadata)
         # the library writes a channel only with its first message; a file cut before that shall still be ours
