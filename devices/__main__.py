@@ -1,4 +1,4 @@
-"""``python -m devices NAME``: run a driver against a server until it is stopped."""
+"""``python -m hapticsim_devices NAME``: run a driver against a server until it is stopped."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from devices.base import Driver
-from devices.bridge import Bridge
-from devices.drivers import driver_names, find_driver, listing
-from devices.limits import device_table
-from devices.pacing import ask_for_priority, share_interpreter
-from devices.stop_flag import StopFlag
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.wire.curve import Curve
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.endpoints import default_endpoint
 from hapticsim.wire.messages import Button
+
+from .base import Driver
+from .bridge import Bridge
+from .drivers import driver_names, find_driver, listing
+from .limits import device_table
+from .pacing import ask_for_priority, share_interpreter
+from .stop_flag import StopFlag
 
 END = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 STANDSTILL = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)  # standing still, it would hold its force
@@ -49,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _check(driver: type[Driver], options: dict[str, Any]) -> int:
     """Print what each check of the kit found; status 1 if one failed."""
-    from devices.conformance import FAILED, examine_all
+    from .conformance import FAILED, examine_all
 
     asks = sys.stdin.isatty() and not driver.describe(options).emulated
     failed = 0
@@ -142,7 +143,8 @@ def _options(together: str | None, single: list[str]) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m devices", description="Run a haptic device driver against a hapticsim server."
+        prog="python -m hapticsim_devices",
+        description="Run a haptic device driver against a hapticsim server.",
     )
     add = parser.add_argument
     add("name", nargs="?", help="driver to run; --list shows them")

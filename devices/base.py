@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from devices.limits import DeviceLimits
 from hapticsim.errors import DeviceError
 from hapticsim.wire.messages import Button, DeviceFlag, Hello
+
+from .limits import DeviceLimits
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (w, x, y, z), unit

@@ -15,20 +15,21 @@ import sys
 import time
 from typing import TextIO
 
-from devices.base import READY, SATURATED, ZERO, DeviceSample, Driver, Finished
-from devices.bridge_words import BridgeWords
-from devices.engagement import Engagement
-from devices.guard import ForceGuard
-from devices.motors import Motors
-from devices.pacing import Pacer, SleepDetector, quiet_memory
-from devices.plausible import Plausibility, Verdict
-from devices.report import BridgeReport
-from devices.stop_flag import StopFlag
-from devices.voice import Voice
-from devices.watchdog import Watchdog
 from hapticsim.errors import WireError
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.messages import DeviceFlag, Welcome
+
+from .base import READY, SATURATED, ZERO, DeviceSample, Driver, Finished
+from .bridge_words import BridgeWords
+from .engagement import Engagement
+from .guard import ForceGuard
+from .motors import Motors
+from .pacing import Pacer, SleepDetector, quiet_memory
+from .plausible import Plausibility, Verdict
+from .report import BridgeReport
+from .stop_flag import StopFlag
+from .voice import Voice
+from .watchdog import Watchdog
 
 FIRST_LOOK_S = 0.02  # between two looks for a server before the first session
 REFUSAL_PATIENCE_S = 1.0  # a server believes in a device that died for half of it

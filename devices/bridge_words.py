@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 
-from devices.base import DeviceInfo, DeviceSample, Vector
-from devices.engagement import Engagement
-from devices.guard import ForceGuard
-from devices.plausible import Plausibility, Verdict
-from devices.report import interrupted
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.messages import Welcome
+
+from .base import DeviceInfo, DeviceSample, Vector
+from .engagement import Engagement
+from .guard import ForceGuard
+from .plausible import Plausibility, Verdict
+from .report import interrupted
 
 
 class BridgeWords:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from importlib.metadata import EntryPoint, entry_points
 
-from devices.base import Driver
 from hapticsim.errors import DeviceError, listed, nearest
+
+from .base import Driver
 
 GROUP = "hapticsim.devices"
 
@@ -34,7 +35,9 @@ def find_driver(name: str) -> type[Driver]:
             f"driver {name!r} cannot be loaded ({error}): reinstall the package that ships it."
         ) from error
     if not (isinstance(found, type) and issubclass(found, Driver)):
-        raise DeviceError(f"driver {name!r} is not a devices.base.Driver: derive its class from it.")
+        raise DeviceError(
+            f"driver {name!r} is not a hapticsim_devices.base.Driver: derive its class from it."
+        )
     return found
 
 

@@ -31,9 +31,9 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-from devices.base import AT_LIMIT, READY, SATURATED, ZERO, DeviceSample, Vector
-from devices.held_step import held_step
-from devices.limits import DeviceLimits
+from .base import AT_LIMIT, READY, SATURATED, ZERO, DeviceSample, Vector
+from .held_step import held_step
+from .limits import DeviceLimits
 
 STEP_S = 0.5e-3  # grid of the emulation; only friction and the workspace edge depend on it
 MAX_CATCH_UP_STEPS = 500  # 0.25 s, about 1 ms of work; a longer silence of the caller is skipped

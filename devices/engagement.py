@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import math
 
-from devices.base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample
-from devices.guard import FORCEFUL, STILL, ForceGuard
-from devices.motors import Motors
 from hapticsim.codes import Fault, Safety
 from hapticsim.wire.device_link import DeviceLink
+
+from .base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample
+from .guard import FORCEFUL, STILL, ForceGuard
+from .motors import Motors
 
 DISARM_AGAIN_S = 0.1  # how often a server that is armed although nothing is let through is asked to disarm
 WILLING = (*FORCEFUL, Safety.INTERRUPTED)  # what leads to force without another word from here

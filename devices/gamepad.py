@@ -1,6 +1,6 @@
 """A gamepad steers the hand, and rumbles with the force.
 
-Options besides those of ``devices.held``:
+Options besides those of ``hapticsim_devices.held``:
 
     mode            rate (a stick gives a speed, the target stays where it was left) or position (a stick
                     gives a place)
@@ -24,11 +24,12 @@ import os
 from importlib.util import find_spec
 from typing import Any, ClassVar
 
-from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO, Vector
-from devices.held import HeldDriver
-from devices.options import Options
-from devices.target import SmoothTarget, within
 from hapticsim.errors import DeviceError
+
+from .base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO, Vector
+from .held import HeldDriver
+from .options import Options
+from .target import SmoothTarget, within
 
 DEAD_ZONE = 0.12  # worn sticks rest within a tenth of their travel
 POLL_S = 0.004  # gamepads report every 4 to 10 ms

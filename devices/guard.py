@@ -29,10 +29,11 @@ from __future__ import annotations
 
 import math
 
-from devices.base import ZERO, Vector
-from devices.heat import Heat
-from devices.limits import MAX_SLEW_N_PER_S, Heating
 from hapticsim.codes import Safety
+
+from .base import ZERO, Vector
+from .heat import Heat
+from .limits import MAX_SLEW_N_PER_S, Heating
 
 FORCEFUL = (Safety.ARMING, Safety.ARMED)
 STILL = (Safety.DISARMED, Safety.FAULT)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from devices.limits import Heating
+from .limits import Heating
 
 SOFT = 0.8  # of the warmth of the continuous force: where the limit begins to shrink
 

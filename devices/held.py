@@ -30,12 +30,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from devices.base import ZERO, DeviceInfo, DeviceSample, Driver, Vector
-from devices.emulated import EmulatedDevice, Hand
-from devices.limits import TURNING_DEFAULT, DeviceLimits, device_limits
-from devices.options import Options
-from devices.wrist import EmulatedWrist, Grip
 from hapticsim.wire.messages import LEAST_MASS_KG
+
+from .base import ZERO, DeviceInfo, DeviceSample, Driver, Vector
+from .emulated import EmulatedDevice, Hand
+from .limits import TURNING_DEFAULT, DeviceLimits, device_limits
+from .options import Options
+from .wrist import EmulatedWrist, Grip
 
 LIGHTEST_HANDLE_KG = 0.01  # below, a 1 kHz force loop on the handle says nothing about any device
 

@@ -1,7 +1,7 @@
 """A scripted hand and its emulated device in numbers, for a run in virtual time that is one compiled loop.
 
-``hapticsim.kernels.held_device`` computes with them what ``devices.emulated`` and ``devices.wrist`` compute,
-to the bit; the names of the numbers are its.
+``hapticsim.kernels.held_device`` computes with them what ``hapticsim_devices.emulated`` and
+``hapticsim_devices.wrist`` compute, to the bit; the names of the numbers are its.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from devices.base import AT_LIMIT, READY, SATURATED
-from devices.emulated import EDGE_DAMPING_NS_PER_M, EDGE_STIFFNESS_N_PER_M, MAX_CATCH_UP_STEPS, STEP_S
-from devices.script import minimum_jerk
+from .base import AT_LIMIT, READY, SATURATED
+from .emulated import EDGE_DAMPING_NS_PER_M, EDGE_STIFFNESS_N_PER_M, MAX_CATCH_UP_STEPS, STEP_S
+from .script import minimum_jerk
 
 if TYPE_CHECKING:
-    from devices.scripted import Scripted
+    from .scripted import Scripted
 
 
 def device_numbers(driver: Scripted) -> dict[str, Any]:

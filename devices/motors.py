@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from devices.base import ZERO, DeviceSample, Driver, Vector
 from hapticsim.errors import DeviceError, HapticsimError
+
+from .base import ZERO, DeviceSample, Driver, Vector
 
 Result = TypeVar("Result")
 

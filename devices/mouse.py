@@ -1,6 +1,6 @@
 """The mouse moves the target of a hand that holds an emulated device.
 
-Options besides those of ``devices.held``:
+Options besides those of ``hapticsim_devices.held``:
 
     pointer    endpoint on which a window publishes the topic ``pointer``; without it the driver opens a pad
                window of its own
@@ -14,14 +14,15 @@ import sys
 from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol
 
-from devices.base import ZERO, DeviceSample, Vector
-from devices.held import HeldDriver
-from devices.options import Options
-from devices.pad_process import PadProcess
-from devices.target import SmoothTarget, within
 from hapticsim.errors import DeviceError
 from hapticsim.wire.messages import Button
 from hapticsim.wire.subscriber import Subscriber
+
+from .base import ZERO, DeviceSample, Vector
+from .held import HeldDriver
+from .options import Options
+from .pad_process import PadProcess
+from .target import SmoothTarget, within
 
 SILENT_AFTER_S = 0.5  # of a window that publishes with every frame
 NAMED = sum(Button)  # other bits of a window are not passed on

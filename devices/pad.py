@@ -14,9 +14,10 @@ from typing import Any
 
 import pygame
 
-from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND
-from devices.pad_process import CLOSED, FAILED, OPEN, PadTerms
 from hapticsim.codes import Fault, Safety
+
+from .base import DISENGAGE, ENGAGE, FIRST, SECOND
+from .pad_process import CLOSED, FAILED, OPEN, PadTerms
 
 SIZE = 460  # pixels, square
 GAUGE = 34  # pixels at the right for Y

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from multiprocessing import sharedctypes
 from typing import Any
 
-from devices.base import DeviceInfo, DeviceSample, Finished, Vector
 from hapticsim.errors import DeviceError
+
+from .base import DeviceInfo, DeviceSample, Finished, Vector
 
 START_S = 15.0  # a first import of pygame from a cold disk
 QUIET_S = 0.5  # a window that has not looked for so long holds no button down
@@ -134,6 +135,6 @@ def _run_pad(shared: Any, terms: PadTerms) -> None:
         os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     # pygame is imported here, in the window's process, and not in the driver's
-    from devices.pad import run_pad
+    from .pad import run_pad
 
     run_pad(shared, terms)

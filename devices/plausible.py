@@ -12,7 +12,6 @@ import math
 from enum import Enum
 from operator import index
 
-from devices.base import DeviceSample, Vector
 from hapticsim.wire.fields import UINT32, UNIT_TOLERANCE
 from hapticsim.wire.messages import (
     FORCE_LIMIT_N,
@@ -20,6 +19,8 @@ from hapticsim.wire.messages import (
     POSITION_LIMIT_m,
     VELOCITY_LIMIT_m_per_s,
 )
+
+from .base import DeviceSample, Vector
 
 MAX_SPEED_M_PER_S = 5.0  # a server's default for what takes the force away, too
 

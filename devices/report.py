@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from devices.guard import ForceGuard
-from devices.plausible import Plausibility
-from devices.watchdog import Watchdog
 from hapticsim.wire.device_link import DeviceLink
+
+from .guard import ForceGuard
+from .plausible import Plausibility
+from .watchdog import Watchdog
 
 
 @dataclass(slots=True)

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from devices.base import Vector
-from devices.options import Options
 from hapticsim.wire.messages import Button
+
+from .base import Vector
+from .options import Options
 
 BUTTONS = {button.name.lower(): int(button) for button in Button if button.name}
 PEAK_OVER_MEAN_SPEED = 15.0 / 8.0  # of a minimum-jerk movement, at its middle

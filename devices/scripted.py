@@ -1,6 +1,6 @@
 """A scripted hand: the same visit every time, to the bit.
 
-Options besides those of ``devices.held``:
+Options besides those of ``hapticsim_devices.held``:
 
     waypoints   list of {time_s, position_m: [x, y, z]}, times increasing; minimum jerk between two of them
     turns       list of {time_s, angle_rad}: how the hand turns the handle about Z, where ``turning`` is true
@@ -21,10 +21,10 @@ import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from devices.base import ENGAGE, Vector
-from devices.held import HeldDriver
-from devices.options import Options
-from devices.script import (
+from .base import ENGAGE, Vector
+from .held import HeldDriver
+from .options import Options
+from .script import (
     PEAK_OVER_MEAN_SPEED,
     Press,
     Turn,
@@ -117,7 +117,7 @@ class Scripted(HeldDriver):
         Returns the numbers of the device, and targets, angles and buttons (devices/in_numbers.py); None once
         the driver has been read.
         """
-        from devices.in_numbers import device_numbers, script_table
+        from .in_numbers import device_numbers, script_table
 
         if not math.isnan(self._start_s):
             return None
@@ -125,7 +125,7 @@ class Scripted(HeldDriver):
 
     def continue_from(self, numbers: Any) -> None:
         """Go on where a run in numbers ended."""
-        from devices.in_numbers import give_back
+        from .in_numbers import give_back
 
         give_back(self, numbers)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from devices.base import ZERO, Vector
+from .base import ZERO, Vector
 
 # Long against the 17 ms of a screen, short against the 200 ms in which people react.
 FOLLOW_S = 0.06

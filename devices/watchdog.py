@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import time
 
-from devices.motors import Motors
+from .motors import Motors
 
 AGAIN_S = 0.001  # until the next try, where a write was under way or the driver failed
 

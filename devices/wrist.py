@@ -1,7 +1,7 @@
 """The rotation of an emulated device: a handle that turns about the device's Z, held by a hand.
 
 One inertia: the device's and the part of the hand that turns with it.  The motion is (E1) and (E2) of
-``devices.emulated`` with angles for positions and torques for forces,
+``hapticsim_devices.emulated`` with angles for positions and torques for forces,
 
     I a'' = M - b a' - m + K (a_t - a) + B (a_t' - a')                                         (E6)
     I = I_device + I_hand,    |m| <= m_c, and m opposes a' with |m| = m_c while it turns
@@ -16,9 +16,9 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-from devices.emulated import MAX_CATCH_UP_STEPS, STEP_S
-from devices.held_step import held_step
-from devices.limits import TurningLimits
+from .emulated import MAX_CATCH_UP_STEPS, STEP_S
+from .held_step import held_step
+from .limits import TurningLimits
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,8 @@ def run_all(
 
         side = Operator(scene, record=path, realtime=realtime, probe=probe, say=say_line, progress=progress)
     children: list[Child] = []
-    arguments = ["-m", "devices", name, "--endpoint", side.device_endpoint, "--options", json.dumps(options)]
+    arguments = ["-m", "hapticsim_devices", name, "--endpoint", side.device_endpoint]
+    arguments += ["--options", json.dumps(options)]
     arguments += ["--wait", "inf"]  # for this side, which ends the run if it is not to be had
     if scene.device.hold_to_run is not None:
         arguments += ["--hold-to-run", scene.device.hold_to_run]

@@ -58,8 +58,8 @@ def simulate(
 
     Parameters
     ----------
-    driver : open driver (``devices.base.Driver``); its engage button arms, its disengage button disarms, the
-        others switch what the scene says.
+    driver : open driver (``hapticsim_devices.base.Driver``); its engage button arms, its disengage button
+        disarms, the others switch what the scene says.
     seconds : [s] of simulated time.
     record : file to record to, or None.
     tell : called every ``BATCH`` ticks with the time and the newest row.

@@ -15,11 +15,11 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 import pytest
+from hapticsim_devices.base import FIRST, READY, ZERO, DeviceInfo, DeviceSample, Driver, Vector
+from hapticsim_devices.bridge import Bridge
+from hapticsim_devices.limits import device_limits
+from hapticsim_devices.watchdog import Watchdog
 
-from devices.base import FIRST, READY, ZERO, DeviceInfo, DeviceSample, Driver, Vector
-from devices.bridge import Bridge
-from devices.limits import device_limits
-from devices.watchdog import Watchdog
 from hapticsim.assembly import Assembly
 from hapticsim.server import terms_of
 from hapticsim.session import DeviceSession
@@ -31,8 +31,8 @@ from tests.virtual_wire import DeviceEnd, Lane, ServerEnd, World
 LIMIT_N, SLEW_N_PER_S = 9.0, 2000.0
 FOR_EVER_S = 1.0  # longer than any silence of an episode
 CLOCKS = (
-    "devices.bridge", "devices.pacing", "devices.watchdog", "hapticsim.session", "hapticsim.wire.device_link",
-    "hapticsim.wire.device_port",
+    "hapticsim_devices.bridge", "hapticsim_devices.pacing", "hapticsim_devices.watchdog",
+    "hapticsim.session", "hapticsim.wire.device_link", "hapticsim.wire.device_port",
 )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from devices.base import DISENGAGE, ENGAGE, READY, STOPPED, ZERO, DeviceSample, Vector
+from hapticsim_devices.base import DISENGAGE, ENGAGE, READY, STOPPED, ZERO, DeviceSample, Vector
+
 from tests.both_sides import LIMIT_N, SLEW_N_PER_S
 from tests.virtual_wire import World
 

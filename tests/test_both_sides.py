@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 
 import pytest
+from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, READY, STOPPED, ZERO
 
-from devices.base import DISENGAGE, ENGAGE, FIRST, READY, STOPPED, ZERO
 from hapticsim.assembly import Assembly
 from hapticsim.codes import Safety
 from tests.both_sides import BothSides

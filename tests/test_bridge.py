@@ -17,11 +17,11 @@ from pathlib import Path
 
 import pytest
 import zmq
+from hapticsim_devices.base import DISENGAGE, ENGAGE, READY, ZERO, DeviceInfo, DeviceSample, Driver, Vector
+from hapticsim_devices.bridge import Bridge
+from hapticsim_devices.limits import device_limits
+from hapticsim_devices.report import BridgeReport
 
-from devices.base import DISENGAGE, ENGAGE, READY, ZERO, DeviceInfo, DeviceSample, Driver, Vector
-from devices.bridge import Bridge
-from devices.limits import device_limits
-from devices.report import BridgeReport
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError, WireError
 from hapticsim.wire.codec import decode, encode

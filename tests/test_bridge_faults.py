@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hapticsim_devices.base import ZERO, Finished
 
-from devices.base import ZERO, Finished
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
 from hapticsim.wire.messages import Bye, DeviceFlag, Disarm, Hello, State

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from hapticsim_devices.base import ZERO
 
-from devices.base import ZERO
 from hapticsim.wire.messages import Bye, State
 from tests.test_bridge import SHARED_MACHINE_S, TIMEOUT_S, FakeServer, armed, eventually, running
 
@@ -59,7 +59,7 @@ def device_program(
 ) -> Iterator[tuple[subprocess.Popen[str], FakeServer]]:
     """A device program of its own, in session with a server here; ``before`` is done in its process."""
     server = FakeServer(endpoint)
-    command = [sys.executable, "-m", "devices", "scripted", "--endpoint", endpoint, *options]
+    command = [sys.executable, "-m", "hapticsim_devices", "scripted", "--endpoint", endpoint, *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=before)
     try:
         eventually(lambda: server.count(State) > 50, 20.0)

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, READY, STOPPED, ZERO, DeviceSample, Vector
 
-from devices.base import DISENGAGE, ENGAGE, FIRST, READY, STOPPED, ZERO, DeviceSample, Vector
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
 from hapticsim.wire.messages import Arm, Bye, DeviceFlag, Disarm, Hello, State, Welcome
@@ -289,7 +289,7 @@ def test_a_refusal_at_the_start_is_asked_again_for_a_second(endpoint):
 def test_a_computer_that_was_suspended_starts_a_new_session_without_force(endpoint, monkeypatch):
     server = FakeServer(endpoint, terms=RIDES)
     away_s = [3.0]
-    monkeypatch.setattr("devices.pacing.suspended_s", lambda: away_s[0])
+    monkeypatch.setattr("hapticsim_devices.pacing.suspended_s", lambda: away_s[0])
     with running(endpoint, server) as run:
         armed(run)
         away_s[0] = 3603.0

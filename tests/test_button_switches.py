@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, UPRIGHT, ZERO
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, UPRIGHT, ZERO
-from devices.scripted import Scripted
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Event, Hold
 from hapticsim.config.load import load, loads

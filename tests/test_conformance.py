@@ -10,12 +10,12 @@ import time
 from dataclasses import replace
 
 import pytest
+from hapticsim_devices.base import READY, UPRIGHT, ZERO, DeviceInfo, DeviceSample, Driver, Vector
+from hapticsim_devices.conformance import CHECKS, FAILED, OK, UNSEEN, examine, examine_all, failure
+from hapticsim_devices.conformance.person import check_frames
+from hapticsim_devices.limits import device_limits
+from hapticsim_devices.scripted import Scripted
 
-from devices.base import READY, UPRIGHT, ZERO, DeviceInfo, DeviceSample, Driver, Vector
-from devices.conformance import CHECKS, FAILED, OK, UNSEEN, examine, examine_all, failure
-from devices.conformance.person import check_frames
-from devices.limits import device_limits
-from devices.scripted import Scripted
 from hapticsim.errors import DeviceError
 
 pytestmark = pytest.mark.clock
@@ -24,9 +24,9 @@ pytestmark = pytest.mark.clock
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Checks of half the length, with less patience: sixty drivers are examined here."""
-    monkeypatch.setattr("devices.conformance.bench.READS", 300)
-    monkeypatch.setattr("devices.conformance.with_server.PATIENCE_S", 2.5)
-    monkeypatch.setattr("devices.conformance.person.PUSH_S", 0.2)
+    monkeypatch.setattr("hapticsim_devices.conformance.bench.READS", 300)
+    monkeypatch.setattr("hapticsim_devices.conformance.with_server.PATIENCE_S", 2.5)
+    monkeypatch.setattr("hapticsim_devices.conformance.person.PUSH_S", 0.2)
 
 
 class Hardware:
@@ -331,7 +331,7 @@ def test_a_person_says_which_way_the_handle_went_and_pushed(axes, felt, outcome)
 
 @pytest.mark.long
 def test_the_command_prints_a_line_for_each_check_and_has_status_1_if_one_fails(tmp_path):
-    command = [sys.executable, "-m", "devices", "scripted", "--check"]
+    command = [sys.executable, "-m", "hapticsim_devices", "scripted", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
     lines = done.stdout.splitlines()
     assert [line.split()[1] for line in lines[: len(CHECKS)]] == list(CHECKS)

@@ -9,11 +9,11 @@ import time
 import msgpack
 import numpy as np
 import pytest
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.limits import TURNING_DEFAULT, TurningLimits
+from hapticsim_devices.scripted import Scripted
+from hapticsim_devices.wrist import EmulatedWrist, Grip
 
-from devices.base import ZERO
-from devices.limits import TURNING_DEFAULT, TurningLimits
-from devices.scripted import Scripted
-from devices.wrist import EmulatedWrist, Grip
 from hapticsim.assembly import assemble
 from hapticsim.codes import Safety
 from hapticsim.config.load import load

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.guard import ForceGuard
 
-from devices.base import ZERO
-from devices.guard import ForceGuard
 from hapticsim.codes import Fault, Safety
 from hapticsim.simulation import Simulation
 from tests.models import X, Y, Z

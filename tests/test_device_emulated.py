@@ -8,10 +8,9 @@ import time
 from dataclasses import replace
 
 import pytest
-
-from devices.base import AT_LIMIT, READY, SATURATED, Vector
-from devices.emulated import MAX_CATCH_UP_STEPS, STEP_S, EmulatedDevice, Hand
-from devices.limits import DeviceLimits
+from hapticsim_devices.base import AT_LIMIT, READY, SATURATED, Vector
+from hapticsim_devices.emulated import MAX_CATCH_UP_STEPS, STEP_S, EmulatedDevice, Hand
+from hapticsim_devices.limits import DeviceLimits
 
 H = 1e-3
 CLEAN = DeviceLimits(

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO
+from hapticsim_devices.gamepad import DEAD_ZONE, Gamepad, beyond_dead_zone
 
-from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO
-from devices.gamepad import DEAD_ZONE, Gamepad, beyond_dead_zone
 from hapticsim.errors import ConfigError, DeviceError
 
 pygame = pytest.importorskip("pygame")
@@ -190,7 +190,9 @@ def test_unplugging_is_one_sentence(stick):
 
 
 def test_no_gamepad_is_one_sentence(monkeypatch):
-    monkeypatch.setattr("devices.gamepad._joysticks", lambda: type("None", (), {"get_count": lambda: 0}))
+    monkeypatch.setattr(
+        "hapticsim_devices.gamepad._joysticks", lambda: type("None", (), {"get_count": lambda: 0})
+    )
     with pytest.raises(DeviceError) as refusal:
         Gamepad().open()
     assert str(refusal.value) == (

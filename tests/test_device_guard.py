@@ -6,12 +6,12 @@ import itertools
 import math
 
 import pytest
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.guard import ForceGuard
+from hapticsim_devices.limits import Heating
 from hypothesis import given
 from hypothesis import strategies as st
 
-from devices.base import ZERO
-from devices.guard import ForceGuard
-from devices.limits import Heating
 from hapticsim.codes import Safety
 
 PERIOD = 1e-3

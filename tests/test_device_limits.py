@@ -6,8 +6,8 @@ import math
 from dataclasses import fields
 
 import pytest
+from hapticsim_devices.limits import DEFAULTS, VISCOUS_FRICTION_NS_PER_M, device_limits, device_table
 
-from devices.limits import DEFAULTS, VISCOUS_FRICTION_NS_PER_M, device_limits, device_table
 from hapticsim.errors import DeviceError
 
 

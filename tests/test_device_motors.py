@@ -6,11 +6,10 @@ import threading
 import time
 
 import pytest
-
-from devices.base import ZERO
-from devices.motors import Motors
-from devices.scripted import Scripted
-from devices.watchdog import Watchdog
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.motors import Motors
+from hapticsim_devices.scripted import Scripted
+from hapticsim_devices.watchdog import Watchdog
 
 PUSH = (5.0, 0.0, 0.0)
 TIMEOUT_S = 0.01

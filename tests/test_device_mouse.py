@@ -10,10 +10,10 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO, Finished
+from hapticsim_devices.mouse import SILENT_AFTER_S, Mouse, goal_and_buttons
+from hapticsim_devices.pad_process import CLOSED, OPEN, PadTerms, Shared
 
-from devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO, Finished
-from devices.mouse import SILENT_AFTER_S, Mouse, goal_and_buttons
-from devices.pad_process import CLOSED, OPEN, PadTerms, Shared
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
 from hapticsim.wire.messages import Button
@@ -100,7 +100,7 @@ def test_no_display_is_one_sentence(monkeypatch):
 @pytest.fixture
 def pad(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    from devices.pad import SIZE, Pad
+    from hapticsim_devices.pad import SIZE, Pad
 
     pygame.display.init()
     pygame.font.init()
@@ -145,7 +145,7 @@ def test_keys_of_the_pad_are_the_free_buttons(pad):
 
 
 def test_the_pad_draws_the_handle_where_it_is_and_its_force(pad):
-    from devices.pad import HANDLE, PUSH
+    from hapticsim_devices.pad import HANDLE, PUSH
 
     pad, shared, size = pad
     shared.handle_m[:] = (0.05, 0.0, -0.03)

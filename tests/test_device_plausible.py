@@ -7,9 +7,9 @@ import random
 from dataclasses import replace
 
 import pytest
+from hapticsim_devices.base import READY, DeviceSample
+from hapticsim_devices.plausible import MAX_SPEED_M_PER_S, Plausibility, Verdict
 
-from devices.base import READY, DeviceSample
-from devices.plausible import MAX_SPEED_M_PER_S, Plausibility, Verdict
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.fields import Refused
 from hapticsim.wire.messages import State

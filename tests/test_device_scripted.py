@@ -6,10 +6,10 @@ import itertools
 import math
 
 import pytest
+from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, SATURATED
+from hapticsim_devices.script import minimum_jerk
+from hapticsim_devices.scripted import Scripted
 
-from devices.base import DISENGAGE, ENGAGE, FIRST, SATURATED
-from devices.script import minimum_jerk
-from devices.scripted import Scripted
 from hapticsim.errors import ConfigError
 from hapticsim.wire.messages import Button
 

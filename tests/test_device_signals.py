@@ -13,7 +13,7 @@ import pytest
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 BURST = """
 import sys
-from devices.stop_flag import StopFlag
+from hapticsim_devices.stop_flag import StopFlag
 import signal, os
 stop, came = StopFlag(), 0
 def end(*_):
@@ -52,7 +52,14 @@ def test_a_flag_is_set_from_handlers_that_interrupt_one_another():
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_device_program_that_is_asked_to_end_thousands_of_times_ends(tmp_path, seed):
-    command = [sys.executable, "-m", "devices", "scripted", "--endpoint", f"ipc://{tmp_path}/device.sock"]
+    command = [
+        sys.executable,
+        "-m",
+        "hapticsim_devices",
+        "scripted",
+        "--endpoint",
+        f"ipc://{tmp_path}/device.sock",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
         time.sleep(1.0 + 0.1 * seed)  # it looks for a server
@@ -66,8 +73,8 @@ def test_a_device_program_that_is_asked_to_end_thousands_of_times_ends(tmp_path,
 
 HANGS = """
 import ctypes, sys
-from devices import __main__ as program
-from devices.scripted import Scripted
+from hapticsim_devices import __main__ as program
+from hapticsim_devices.scripted import Scripted
 class Hanging(Scripted):
     def open(self):
         mutex = ctypes.create_string_buffer(64)

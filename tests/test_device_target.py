@@ -6,11 +6,10 @@ import itertools
 import math
 
 import pytest
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.target import FOLLOW_S, SmoothTarget, within
 from hypothesis import given
 from hypothesis import strategies as st
-
-from devices.base import ZERO
-from devices.target import FOLLOW_S, SmoothTarget, within
 
 H = 1e-3
 

@@ -9,16 +9,15 @@ import sys
 import time
 
 import pytest
-
-from devices.voice import LONGEST_QUEUE, Voice
+from hapticsim_devices.voice import LONGEST_QUEUE, Voice
 
 PRIORITIES = """
 import os, threading, io, time
-from devices.pacing import ask_for_priority
-from devices.motors import Motors
-from devices.scripted import Scripted
-from devices.voice import Voice
-from devices.watchdog import Watchdog
+from hapticsim_devices.pacing import ask_for_priority
+from hapticsim_devices.motors import Motors
+from hapticsim_devices.scripted import Scripted
+from hapticsim_devices.voice import Voice
+from hapticsim_devices.watchdog import Watchdog
 why = ask_for_priority()
 assert not why, why
 voice, watchdog = Voice(io.StringIO(), str), Watchdog(Motors(Scripted()), 0.01)
@@ -62,7 +61,7 @@ def test_a_stream_that_blocks_costs_the_speaker_no_time_and_no_memory():
 def test_the_interpreter_ends_although_the_terminal_is_stopped():
     """A thread that hangs in a print of ``sys.stderr`` would keep its lock, and the end would wait for it."""
     code = (
-        "import sys, time; from devices.voice import Voice\n"
+        "import sys, time; from hapticsim_devices.voice import Voice\n"
         "voice = Voice(sys.stderr, str); voice.start()\n"
         "voice.say('y' * 200_000); time.sleep(0.2); voice.stop()\n"
     )
@@ -93,7 +92,7 @@ def test_the_threads_of_a_bridge_have_one_priority():
 
 def test_a_busy_thread_of_a_driver_gives_the_interpreter_back_within_a_tenth_of_a_tick(tmp_path):
     code = (
-        "import sys; from devices.__main__ import main\n"
+        "import sys; from hapticsim_devices.__main__ import main\n"
         f"main(['scripted', '--wait', '0.01', '--endpoint', 'ipc://{tmp_path}/nobody.sock'])\n"
         "print(sys.getswitchinterval() <= 1.001e-4)"
     )

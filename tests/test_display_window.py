@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import pygame
 import pytest
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.mouse import Mouse
 
-from devices.base import ZERO
-from devices.mouse import Mouse
 from hapticsim.codes import Fault, Safety
 from hapticsim.display import feed as feed_module
 from hapticsim.display import window as window_module

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hapticsim_devices.base import Driver
+from hapticsim_devices.gamepad import Gamepad
+from hapticsim_devices.held import EMULATION, HeldDriver
+from hapticsim_devices.mouse import Mouse
+from hapticsim_devices.options import Options
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.base import Driver
-from devices.gamepad import Gamepad
-from devices.held import EMULATION, HeldDriver
-from devices.mouse import Mouse
-from devices.options import Options
-from devices.scripted import Scripted
 from hapticsim.drivers import options_for
 from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.haptics.joining import limits_of

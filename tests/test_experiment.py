@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.scripted import Scripted
 from hapticsim.animation import Animation, film, show
 from hapticsim.child import PYTHON
 from hapticsim.errors import ConfigError, HapticsimError

@@ -57,7 +57,7 @@ def test_more_than_the_clamp_a_larger_step_and_a_torn_recording_are_broken(campa
 
 def test_a_sound_guard_passes_and_one_that_forgets_its_clamp_or_its_slew_does_not(campaign, monkeypatch):
     kind = campaign.KINDS["guard: anything at all"]
-    guard = importlib.import_module("devices.guard")
+    guard = importlib.import_module("hapticsim_devices.guard")
     assert not any(trial.broken() for trial in kind.run(5, random.Random(1)))
     real = guard._bounded
     with monkeypatch.context() as fault:
@@ -73,7 +73,7 @@ def test_a_sound_guard_passes_and_one_that_forgets_its_clamp_or_its_slew_does_no
 def test_a_silent_server_is_survived_and_a_bridge_without_a_time_out_is_found(campaign, monkeypatch):
     kind = campaign.KINDS["server silent 300 ms"]
     assert [trial.broken() for trial in kind.run(2, random.Random(1))] == [[], []]
-    guard = importlib.import_module("devices.guard").ForceGuard
+    guard = importlib.import_module("hapticsim_devices.guard").ForceGuard
     real = guard.apply
     monkeypatch.setattr(
         guard, "apply",
@@ -220,7 +220,7 @@ def test_each_strike_finds_its_own_silence_on_another_clock(campaign):
 def test_a_bridge_that_does_not_see_that_it_was_suspended_is_found(campaign, monkeypatch):
     kind = campaign.KINDS["computer of the device suspended"]
     assert [trial.broken() for trial in kind.run(1, random.Random(1))] == [[]]
-    monkeypatch.setattr("devices.pacing.SleepDetector.slept_s", lambda self: 0.0)
+    monkeypatch.setattr("hapticsim_devices.pacing.SleepDetector.slept_s", lambda self: 0.0)
     (trial,) = kind.run(1, random.Random(1))
     assert any("force" in words for words in trial.broken())
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hapticsim_devices.scripted import Scripted
 
-from devices.scripted import Scripted
 from hapticsim.animation import Animation, film
 from hapticsim.config.load import load, loads
 from hapticsim.drivers import options_for

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hapticsim_devices.limits import device_table
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.limits import device_table
-from devices.scripted import Scripted
 from hapticsim.codes import Fault, Safety
 from hapticsim.haptics.coupler import Gains, derive_gains
 from hapticsim.haptics.joining import limits_of

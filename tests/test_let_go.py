@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hapticsim_devices.limits import device_table
+from hapticsim_devices.scripted import Scripted
 
-from devices.limits import device_table
-from devices.scripted import Scripted
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits, derive_gains

@@ -8,9 +8,9 @@ import sys
 
 import numpy as np
 import pytest
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.scripted import Scripted
 from hapticsim.codes import Fault, Safety
 from hapticsim.kernels.pack import place_of
 from hapticsim.kernels.row import PLACE

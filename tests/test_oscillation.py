@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hapticsim_devices.limits import device_table
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.limits import device_table
-from devices.scripted import Scripted
 from hapticsim.codes import Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.joining import limits_of, scene_gains

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.scripted import Scripted
 from hapticsim.kernels.command import command_of
 from hapticsim.kernels.pack import pack_state, state_size, unpack_state
 from hapticsim.teleop.link import DelayLine

@@ -15,8 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
-from devices.base import (
+from hapticsim_devices.base import (
     DISENGAGE,
     ENGAGE,
     FIRST,
@@ -28,9 +27,10 @@ from devices.base import (
     Driver,
     Vector,
 )
-from devices.bridge import Bridge
-from devices.limits import Heating, device_limits
-from devices.plausible import is_usable
+from hapticsim_devices.bridge import Bridge
+from hapticsim_devices.limits import Heating, device_limits
+from hapticsim_devices.plausible import is_usable
+
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
 from hapticsim.wire.codec import decode, encode

@@ -7,10 +7,10 @@ import random
 from typing import Any
 
 import pytest
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.guard import ForceGuard
+from hapticsim_devices.limits import MAX_SLEW_N_PER_S, Heating
 
-from devices.base import ZERO
-from devices.guard import ForceGuard
-from devices.limits import MAX_SLEW_N_PER_S, Heating
 from hapticsim.codes import Safety
 
 PERIOD = 1e-3

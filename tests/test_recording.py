@@ -13,11 +13,11 @@ import time
 
 import numpy as np
 import pytest
+from hapticsim_devices.scripted import Scripted
 from mcap.reader import make_reader
 from mcap.writer import Writer
 
 import hapticsim as hs
-from devices.scripted import Scripted
 from hapticsim import interruption
 from hapticsim.drivers import options_for
 from hapticsim.errors import HapticsimError

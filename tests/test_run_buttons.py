@@ -6,10 +6,10 @@ import threading
 import time
 
 import numpy as np
+from hapticsim_devices.base import ENGAGE, FIRST, ZERO
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.base import ENGAGE, FIRST, ZERO
-from devices.scripted import Scripted
 from hapticsim.codes import Safety
 from hapticsim.recording.reader import read_recording
 from hapticsim.wire.device_link import DeviceLink

@@ -70,7 +70,7 @@ def late(recording: Recording, row: int) -> float:
 
 def test_a_killed_device_means_zero_force_within_10_ms_and_is_started_again(place):
     program, record = pushing(place)
-    os.kill(program.child("-m devices"), signal.SIGKILL)
+    os.kill(program.child("-m hapticsim_devices"), signal.SIGKILL)
     program.hears(LOST)
     program.hears("device 'scripted' died (status -9); starting it again.")
     program.hears("in session", times=2)
@@ -86,7 +86,7 @@ def test_a_killed_device_means_zero_force_within_10_ms_and_is_started_again(plac
 
 def test_a_stopped_device_means_zero_force_and_none_when_it_wakes(place):
     program, record = pushing(place, PUSH)
-    device = program.child("-m devices")
+    device = program.child("-m hapticsim_devices")
     os.kill(device, signal.SIGSTOP)
     program.hears(LOST)
     os.kill(device, signal.SIGCONT)
@@ -105,7 +105,7 @@ def test_a_stopped_device_means_zero_force_and_none_when_it_wakes(place):
 
 def test_a_device_that_woke_gets_force_by_asking_again(place):
     program, _ = pushing(place)
-    device = program.child("-m devices")
+    device = program.child("-m hapticsim_devices")
     os.kill(device, signal.SIGSTOP)
     program.hears(LOST)
     os.kill(device, signal.SIGCONT)
@@ -125,7 +125,7 @@ def test_a_run_whose_device_refuses_at_its_start_ends_with_status_2(place):
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_server_that_ends_takes_its_device_with_it(place, how):
     program, _ = pushing(place)
-    device = program.child("-m devices")
+    device = program.child("-m hapticsim_devices")
     program.send(how)
     program.process.wait(10.0)
     eventually(lambda: not is_alive(device), 5.0)

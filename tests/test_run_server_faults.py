@@ -9,8 +9,8 @@ import signal
 import time
 
 import pytest
+from hapticsim_devices.base import ENGAGE, ZERO, Vector
 
-from devices.base import ENGAGE, ZERO, Vector
 from hapticsim.codes import Safety
 from tests.processes import START_S, Place, Program, eventually
 from tests.test_bridge import SHARED_MACHINE_S, TIMEOUT_S, Running

@@ -13,10 +13,10 @@ import time
 import numpy as np
 import pytest
 import zmq
+from hapticsim_devices.base import UPRIGHT, ZERO
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.base import UPRIGHT, ZERO
-from devices.scripted import Scripted
 from hapticsim.codes import Safety
 from hapticsim.recording.reader import read_recording
 from hapticsim.wire.codec import encode

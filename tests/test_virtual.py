@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from devices.scripted import Scripted
 from hapticsim.codes import Safety
 from hapticsim.drivers import options_for
 from hapticsim.errors import ConfigError

@@ -6,8 +6,8 @@ import dataclasses
 import math
 
 import numpy as np
+from hapticsim_devices.scripted import Scripted
 
-from devices.scripted import Scripted
 from hapticsim.codes import Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from hapticsim_devices.base import READY, ZERO
 
-from devices.base import READY, ZERO
 from hapticsim.assembly import Assembly
 from hapticsim.codes import Fault, Safety
 from hapticsim.realtime.force_wait import LOOK_NS

@@ -152,7 +152,7 @@ def take_turn(run: Run, seconds: float) -> None:
         forces = [i for i, name in enumerate(server.loop.columns) if name.startswith("force_N[")]
         wanted = [PLACE["lateness_us"], PLACE["execution_us"], PLACE["safety"], *forces]
         server.outlet.on_rows = lambda new: rows.append(new[:, wanted].copy())
-        device = ["-m", "devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
+        device = ["-m", "hapticsim_devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
         children: list[Child] = []
         server.start()
         try:

@@ -20,16 +20,16 @@ import tempfile
 import time
 from pathlib import Path
 
+from hapticsim_devices.base import Vector
+from hapticsim_devices.bridge import Bridge
+from hapticsim_devices.pacing import ask_for_priority
+from hapticsim_devices.scripted import Scripted
 from reporting import Found, machine, machine_line, parser_of, report, show_targets, target
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
-from devices.base import Vector
-from devices.bridge import Bridge
-from devices.pacing import ask_for_priority
-from devices.scripted import Scripted
 from hapticsim.child import PYTHON
 from hapticsim.wire.device_link import DeviceLink
 
@@ -158,7 +158,7 @@ def measure(strikes: int) -> Found:
 
 def may_have_priority() -> bool:
     """Ask in a process of its own: whoever asked has it."""
-    code = "import sys; from devices.pacing import ask_for_priority; sys.exit(ask_for_priority() is not None)"
+    code = "import sys; from hapticsim_devices import pacing; sys.exit(pacing.ask_for_priority() is not None)"
     return subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 

@@ -91,7 +91,7 @@ def over_the_wire(seconds: float) -> Found:
         rows_at = server.loop.columns.index("rows")
         wanted = [PLACE["execution_us"], PLACE["lateness_us"], PLACE["safety"], rows_at, i, i + 1, i + 2]
         server.outlet.on_rows = lambda new: blocks.append(new[:, wanted].copy())
-        device = ["-m", "devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
+        device = ["-m", "hapticsim_devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
         server.start()
         child = Child("device", [*device, "--options", script()], _tell, restart=False)
         try:

@@ -172,7 +172,7 @@ def take_turn(seconds: float, busy: int) -> Found:
             seen.append(np.column_stack([at, rows[:, WANTED]]))
 
         server.outlet.on_rows = keep
-        device = ["-m", "devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
+        device = ["-m", "hapticsim_devices", "scripted", "--endpoint", server.device_endpoint, "--realtime"]
         server.start()
         server.adopt_threads()
         child = Child("device", [*device, "--options", clicking_script()], said.append, restart=False)

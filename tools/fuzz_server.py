@@ -28,10 +28,10 @@ import numpy as np
 import zmq
 from bench_loop import script
 from fuzz_wire import damaged, resident_MiB
+from hapticsim_devices.scripted import Scripted
 from rich.progress import track
 
 import hapticsim as hs
-from devices.scripted import Scripted
 from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
 from hapticsim.recording.reader import Recording, read_recording
@@ -138,7 +138,7 @@ def pushing(endpoint: str, wanted: bool) -> Iterator[None]:
     if not wanted:
         yield
         return
-    command = [*PYTHON, "-m", "devices", "scripted", "--endpoint", endpoint, "--realtime"]
+    command = [*PYTHON, "-m", "hapticsim_devices", "scripted", "--endpoint", endpoint, "--realtime"]
     device = subprocess.Popen([*command, "--options", script()], stderr=subprocess.DEVNULL)
     try:
         time.sleep(3.0)  # until it is down

@@ -78,7 +78,15 @@ class Soak:
     def rejoin(self) -> None:
         """Let the device leave and come back."""
         self.leave()
-        command = [*PYTHON, "-m", "devices", "scripted", "--endpoint", self.device_endpoint, "--realtime"]
+        command = [
+            *PYTHON,
+            "-m",
+            "hapticsim_devices",
+            "scripted",
+            "--endpoint",
+            self.device_endpoint,
+            "--realtime",
+        ]
         with (self.folder / "device.txt").open("w") as out:
             self.hand = subprocess.Popen([*command, "--options", clicking_script()], stderr=out)
 

@@ -18,10 +18,10 @@ from collections import deque
 from dataclasses import replace
 
 import numpy as np
+from hapticsim_devices.emulated import EmulatedDevice, Hand
+from hapticsim_devices.limits import TURNING_DEFAULT, DeviceLimits, device_table
+from hapticsim_devices.wrist import EmulatedWrist, Grip
 
-from devices.emulated import EmulatedDevice, Hand
-from devices.limits import TURNING_DEFAULT, DeviceLimits, device_table
-from devices.wrist import EmulatedWrist, Grip
 from hapticsim.haptics.coupler import DeviceLimits as Limits
 from hapticsim.haptics.coupler import Gains, derive_gains
 from hapticsim.model.scene import CouplerSettings, Mapping, SafetySettings

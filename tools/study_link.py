@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hapticsim_devices.scripted import Scripted
 from rich.console import Console
 from rich.table import Table
 from virtual_link import Host, VirtualLink, stalls
 
 import hapticsim as hs
-from devices.scripted import Scripted
 from hapticsim.model.scene import LinkSettings
 from hapticsim.virtual import simulate
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from hapticsim_devices.limits import device_table
 
-from devices.limits import device_table
 from hapticsim.codes import Fault
 from hapticsim.kernels.oscillation import FADING
 from hapticsim.kernels.row import PLACE

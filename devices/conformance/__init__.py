@@ -7,7 +7,7 @@ On the command line, for an installed driver::
 In the tests of the package that ships it, without an entry point::
 
     import pytest
-    from devices.conformance import CHECKS, failure
+    from ..conformance import CHECKS, failure
     from my_package.mine import Mine
 
     @pytest.mark.parametrize("check", CHECKS)
@@ -25,12 +25,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from devices.base import Driver
-from devices.conformance import acting, measuring
-from devices.conformance.bench import FAILED, OK, UNSEEN, Found, Make
-from devices.conformance.person import Ask, check_frames
-from devices.conformance.with_server import check_bridge
 from hapticsim.errors import HapticsimError
+
+from ..base import Driver
+from ..conformance import acting, measuring
+from .bench import FAILED, OK, UNSEEN, Found, Make
+from .person import Ask, check_frames
+from .with_server import check_bridge
 
 __all__ = ["CHECKS", "FAILED", "OK", "UNSEEN", "Finding", "examine", "examine_all", "failure"]
 

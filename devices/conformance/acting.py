@@ -6,8 +6,8 @@ import math
 import threading
 import time
 
-from devices.base import ZERO
-from devices.conformance.bench import (
+from ..base import ZERO
+from .bench import (
     FAILED,
     OK,
     RATE_HZ,

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from devices.base import ZERO, DeviceSample, Driver, Vector
-from devices.pacing import Pacer
+from ..base import ZERO, DeviceSample, Driver, Vector
+from ..pacing import Pacer
 
 try:
     import resource

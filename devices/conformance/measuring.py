@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import math
 
-from devices.base import READY, STOPPED
-from devices.conformance.bench import FAILED, OK, RATE_HZ, UNSEEN, Found, Make, opened, samples
-from devices.plausible import Plausibility, Verdict, is_usable
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.fields import Refused
+
+from ..base import READY, STOPPED
+from ..plausible import Plausibility, Verdict, is_usable
+from .bench import FAILED, OK, RATE_HZ, UNSEEN, Found, Make, opened, samples
 
 MOVED_M = 0.005  # so much motion is needed to judge units
 WINDOW = 20  # samples over which velocity and position are compared

@@ -6,9 +6,9 @@ import math
 import time
 from collections.abc import Callable
 
-from devices.base import ZERO, Driver, Vector
-from devices.conformance.bench import FAILED, OK, RATE_HZ, Found, Make, opened
-from devices.pacing import Pacer
+from ..base import ZERO, Driver, Vector
+from ..pacing import Pacer
+from .bench import FAILED, OK, RATE_HZ, Found, Make, opened
 
 Ask = Callable[[str], str]  # shows a question, returns what was typed
 

@@ -12,14 +12,15 @@ import threading
 import time
 from collections.abc import Callable
 
-from devices.base import ENGAGE, READY, STOPPED, ZERO, DeviceInfo, DeviceSample, Driver, Vector
-from devices.bridge import Bridge
-from devices.conformance.bench import FAILED, OK, UNSEEN, Found, Make, gentle
-from devices.conformance.measuring import check_info
-from devices.stop_flag import StopFlag
 from hapticsim.codes import Safety
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.device_port import DevicePort, Terms
+
+from ..base import ENGAGE, READY, STOPPED, ZERO, DeviceInfo, DeviceSample, Driver, Vector
+from ..bridge import Bridge
+from ..stop_flag import StopFlag
+from .bench import FAILED, OK, UNSEEN, Found, Make, gentle
+from .measuring import check_info
 
 TIMEOUT_S = 0.010
 LATE_S = 0.005  # what a busy computer may add

@@ -149,7 +149,7 @@ def device(
         if not name.startswith("-"):
             find_driver(name)
         arguments = [name, *context.args]
-    os.execv(PYTHON[0], [*PYTHON, "-m", "devices", *arguments])
+    os.execv(PYTHON[0], [*PYTHON, "-m", "hapticsim_devices", *arguments])
 
 
 @commands.command()

@@ -7,9 +7,10 @@ import random
 from dataclasses import replace
 from typing import Any
 
+from hapticsim_devices.base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample
+
 from campaign.rig import Rig
 from campaign.strikes import After, Undo, virtual
-from devices.base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample
 from hapticsim.errors import DeviceError
 
 NAN = math.nan

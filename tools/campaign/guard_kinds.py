@@ -6,10 +6,11 @@ import math
 import random
 from dataclasses import replace
 
+from hapticsim_devices.base import ZERO, Vector
+from hapticsim_devices.guard import ForceGuard
+from hapticsim_devices.limits import device_table
+
 from campaign.kinds import Trial, kind
-from devices.base import ZERO, Vector
-from devices.guard import ForceGuard
-from devices.limits import device_table
 from hapticsim.codes import Safety
 
 TICKS, PERIOD_S, TIMEOUT_S = 400, 1e-3, 0.010

@@ -14,11 +14,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from hapticsim_devices.base import DeviceSample, Vector
+from hapticsim_devices.bridge import Bridge
+from hapticsim_devices.pacing import ask_for_priority
+from hapticsim_devices.scripted import Scripted
 
-from devices.base import DeviceSample, Vector
-from devices.bridge import Bridge
-from devices.pacing import ask_for_priority
-from devices.scripted import Scripted
 from hapticsim.wire.device_link import DeviceLink
 
 HANGS_S = 0.04

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+from hapticsim_devices.base import Vector
 
 from campaign.kinds import Trial, kind
 from campaign.rig import MS_NS, Rig
-from devices.base import Vector
 from hapticsim.codes import Fault, Safety
 
 MODELS = ("omega_3", "sigma_7", "delta_3")

@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from hapticsim_devices.scripted import Scripted
 from virtual_link import Host, VirtualLink, stalls
 
 import hapticsim as hs
 from campaign.kinds import Trial, kind
 from campaign.rig import RAMP_S, SCENE
-from devices.scripted import Scripted
 from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.haptics.joining import limits_of, scene_gains
 from hapticsim.kernels.pack import place_of

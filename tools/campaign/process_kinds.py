@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 import zmq
+from hapticsim_devices.base import ZERO
+from hapticsim_devices.scripted import Scripted
 
 from campaign.kinds import Trial, kind
 from campaign.site import LOOKED_AFTER_S, Site, read_whole, silence_of_each, silences
-from devices.base import ZERO
-from devices.scripted import Scripted
 from hapticsim.wire.codec import encode
 from hapticsim.wire.messages import State
 

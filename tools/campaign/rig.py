@@ -17,13 +17,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from hapticsim_devices.base import DISENGAGE, ENGAGE, ZERO, DeviceSample, Vector
+from hapticsim_devices.bridge import Bridge
+from hapticsim_devices.scripted import Scripted
+
 import hapticsim as hs
 from campaign.kinds import Trial
 from campaign.sockets import Road, virtual_sockets
 from campaign.virtual_time import VirtualClock, VirtualLoop
-from devices.base import DISENGAGE, ENGAGE, ZERO, DeviceSample, Vector
-from devices.bridge import Bridge
-from devices.scripted import Scripted
 from hapticsim.codes import Safety
 from hapticsim.server import terms_of
 from hapticsim.session import DeviceSession

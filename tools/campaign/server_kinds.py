@@ -6,10 +6,11 @@ import random
 from dataclasses import replace
 from typing import Any
 
+from hapticsim_devices.base import DeviceSample
+
 from campaign.device_kinds import pause
 from campaign.rig import Rig
 from campaign.strikes import After, Undo, virtual
-from devices.base import DeviceSample
 from hapticsim.codes import Safety
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.messages import Bye, Force, Reject

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
 from campaign.kinds import Trial, kind
 from campaign.rig import RAMP_S, SCENE
-from devices.scripted import Scripted
 from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.haptics.joining import limits_of, scene_gains
 from hapticsim.kernels.arrays import State

@@ -6,10 +6,11 @@ import math
 import random
 from dataclasses import replace
 
+from hapticsim_devices.base import ENGAGE
+
 from campaign.rig import Rig
 from campaign.sockets import Carry, Road, at_once
 from campaign.strikes import After, Undo, virtual
-from devices.base import ENGAGE
 from hapticsim.wire.codec import decode, encode
 from hapticsim.wire.messages import Arm, Bye, Disarm
 
