@@ -164,8 +164,8 @@ def test_a_missing_package_is_answered_with_how_to_install_it(monkeypatch):
     with pytest.raises(ConfigError) as caught:
         library_path("panda", "scene.yaml")
     assert str(caught.value) == (
-        "scene.yaml: robot.urdf.package = 'panda' needs the package example-robot-data, which is not "
-        "installed: pip install example-robot-data."
+        "scene.yaml: robot.urdf.package = 'panda' needs example-robot-data, which is not "
+        "installed: pip install 'hapticsim[robots]'."
     )
 
 

@@ -18,7 +18,7 @@ commands = typer.Typer()
 
 @commands.command()
 def model(
-    file: Annotated[Path, typer.Argument(help="scene file (YAML) or URDF")],
+    file: Annotated[Path, typer.Argument(help="scene file (YAML), the name of one, or URDF")],
     lock: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE: fix a joint there [rad or m]; repeatable")
     ] = None,
@@ -36,7 +36,9 @@ def model(
 @commands.command()
 def simulate(
     context: typer.Context,
-    config: Annotated[Path, typer.Argument(help="scene file (YAML); with --integrator also a URDF")],
+    config: Annotated[
+        Path, typer.Argument(help="scene file (YAML) or the name of one; with --integrator also a URDF")
+    ],
     seconds: Annotated[float, typer.Option(min=0.0, help="[s] of simulated time")] = 15.0,
     out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
     device: Annotated[str | None, typer.Option(help="driver (default: the scripted hand)")] = None,

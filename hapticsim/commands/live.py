@@ -26,6 +26,7 @@ from hapticsim.commands.options import (
     refuse_options,
     tell,
 )
+from hapticsim.shipped_scenes import DEFAULT
 
 commands = typer.Typer()
 
@@ -39,7 +40,7 @@ class OnOff(StrEnum):
 
 @commands.command()
 def run(
-    config: Config,
+    config: Config = Path(DEFAULT),
     device: Annotated[
         str | None,
         typer.Option(help="driver instead of the scene's; 'auto': the mouse with a display, else the script"),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-Config = Annotated[Path, typer.Argument(help="scene file (YAML)")]
+Config = Annotated[Path, typer.Argument(help="scene file (YAML), or the name of one (hapticsim scenes)")]
 Seconds = Annotated[float | None, typer.Option(min=0.0, help="stop after this long")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="run a Python program in the recording: a mechanism somebody wrote")

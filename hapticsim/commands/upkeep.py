@@ -32,6 +32,14 @@ def keys(folder: Annotated[Path, typer.Argument(help="folder to make")]) -> None
 
 
 @commands.command()
+def scenes() -> None:
+    """List the scenes that come with hapticsim: each runs by its name."""
+    from hapticsim.shipped_scenes import listing
+
+    print(listing())
+
+
+@commands.command()
 def doctor() -> None:
     """Say what this computer allows: priority, memory, clock, display, devices."""
     from hapticsim.realtime.doctor import examine

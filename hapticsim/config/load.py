@@ -14,6 +14,7 @@ from hapticsim.config.schema import SceneFile
 from hapticsim.config.yaml_text import merge, parse
 from hapticsim.errors import ConfigError, nearest
 from hapticsim.model.scene import Scene
+from hapticsim.shipped_scenes import scene_path
 from hapticsim.special_file import SPECIAL, is_special
 
 MAX_BYTES = 4_000_000
@@ -25,12 +26,14 @@ def load(path: str | Path) -> Scene:
 
     Parameters
     ----------
-    path : YAML file; ``docs/config.md`` lists its keys.  Paths inside it are relative to it.
+    path : YAML file; ``docs/config.md`` lists its keys.  Paths inside it are relative to it.  A bare word
+        that is no file is the name of a scene that comes with hapticsim, such as ``wam_table``.
 
     Raises
     ------
     ConfigError : one sentence with the file, the key, what was found and what is allowed.
     """
+    path = scene_path(path)
     return loads(read_text(path), path)
 
 

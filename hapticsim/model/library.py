@@ -44,7 +44,7 @@ def library_path(name: str, file: object = "<argument>", key: str = "robot.urdf.
         raise ConfigError(
             file,
             key,
-            f"= {name!r} needs the package {PACKAGE}, which is not installed: pip install {PACKAGE}.",
+            f"= {name!r} needs {PACKAGE}, which is not installed: pip install 'hapticsim[robots]'.",
         )
     if name not in models:
         raise ConfigError(
