@@ -15,6 +15,7 @@ from hapticsim.assembly import assemble
 from hapticsim.child import Child
 from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.kernels.row import PLACE
+from hapticsim.new_file import check_new_file
 from hapticsim.published import Describer
 from hapticsim.recorded_scene import scene_of
 from hapticsim.recording.reader import read_recording
@@ -202,10 +203,7 @@ Save = Callable[[Path, Iterator[np.ndarray], float, int], None]
 def _writer(out: Path) -> Save:
     """Return what writes this kind of file; refuses before anything is drawn."""
     kinds: dict[str, tuple[str, Save]] = {".gif": ("PIL", _save_gif), ".mp4": ("imageio_ffmpeg", _save_mp4)}
-    if out.suffix.lower() not in kinds:
-        raise ConfigError(out, "", "is no film that can be written: end its name in .gif or .mp4.")
-    if not out.absolute().parent.is_dir():
-        raise ConfigError(out, "", "is in a folder that does not exist: make it first.")
+    check_new_file(out, tuple(kinds), "a film")
     module, save = kinds[out.suffix.lower()]
     try:
         __import__(module)

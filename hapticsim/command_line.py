@@ -10,6 +10,7 @@ import typer
 
 import hapticsim
 from hapticsim.commands import files, live, upkeep
+from hapticsim.commands.options import end_line
 from hapticsim.errors import HapticsimError
 from hapticsim.interruption import (
     INTERRUPTED,
@@ -58,32 +59,53 @@ def _misuse(error: Any) -> str:
     return f"{command}: {error.format_message().rstrip('.')}: see '{command} --help'."
 
 
+def _printable(text: str) -> str:
+    """One line without control characters, whatever a file or an argument is called."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _refuse(sentence: str) -> int:
+    end_line()
+    print(_printable(sentence), file=sys.stderr)
+    return REFUSED
+
+
+def status_of(arguments: list[str] | None = None) -> int:
+    """Run a command, of this program's arguments if none are given; return its status, a refusal said."""
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        if any("\0" in word for word in given):
+            return _refuse("hapticsim: an argument holds a NUL character: remove it.")
+        status = app(args=given, prog_name="hapticsim", standalone_mode=False)
+        sys.stdout.flush()
+    except HapticsimError as refusal:
+        return _refuse(str(refusal))
+    except MISUSE as misuse:
+        # empty when no command was given: the help has been shown instead
+        return _refuse(_misuse(misuse)) if misuse.format_message() else REFUSED
+    except typer.Exit as end:
+        return end.exit_code
+    except (typer.Abort, KeyboardInterrupt):
+        end_line()
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # numba's RuntimeError, say: code was not handed over because a signal came
+        end_line()
+        if not is_interruption(error):
+            raise
+        return INTERRUPTED
+    return status if isinstance(status, int) else 0  # typer returns the status of an Exit it caught
+
+
 def run() -> None:
     """Run a command: a refusal is a sentence; Ctrl-C, SIGTERM and SIGHUP are an end."""
     catch_signals()
     keep_interrupts()
     try:
-        status = app(prog_name="hapticsim", standalone_mode=False)
-        sys.stdout.flush()
-    except HapticsimError as refusal:
-        print(refusal, file=sys.stderr)
-        sys.exit(REFUSED)
-    except MISUSE as misuse:
-        if misuse.format_message():  # empty when no command was given: the help has been shown instead
-            print(_misuse(misuse), file=sys.stderr)
-        sys.exit(REFUSED)
-    except typer.Exit as end:
-        sys.exit(end.exit_code)
-    except (typer.Abort, KeyboardInterrupt):
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except Exception as error:  # numba's RuntimeError, say: code was not handed over because a signal came
-        if not is_interruption(error):
-            raise
-        sys.exit(INTERRUPTED)
+        status = status_of()
     finally:
         let_go()
         ignore_signals()
-    sys.exit(status if isinstance(status, int) else 0)  # typer returns the status of an Exit it caught
+    sys.exit(status)

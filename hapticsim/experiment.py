@@ -5,34 +5,54 @@ The mechanism of the scene moves alone, by its own torque laws and damping: no h
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 import hapticsim
 from hapticsim.config.load import load, loads
 from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
-from hapticsim.model.mechanism_model import check_tree
+from hapticsim.model.mechanism_model import MechanismModel, check_tree
+from hapticsim.model.moving import moving_tree
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Model
 from hapticsim.model.urdf import load_urdf
 from hapticsim.offline.ending import Ending
 from hapticsim.offline.run import OfflineRun, simulate_offline
+from hapticsim.recorded_scene import OFFLINE
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 
-KIND = "offline"  # metadata of such a recording
 OFF = 1e-3  # of the energy in the motion: energy that is off by more is told
+LARGEST = 1e15  # number of an option, as of a file
+DEFAULT, WITH_FOLLOWERS = "abm_exact", "crbm_ldl"  # algorithms, the second for mimic joints
+OPTIONS = {  # of the command line, by what ``simulate_offline`` calls them
+    "seconds": "--seconds",
+    "integrator": "--integrator",
+    "accuracy": "--accuracy",
+    "precision": "--precision",
+    "step_s": "--step",
+}
 WRONG = 0.1  # from which the run shows the integrator and not the robot
 
 
 def read_scene(file: Path, notes: list[str]) -> Scene:
-    """Return the scene of a file; a URDF becomes one that holds the robot and nothing else."""
+    """Return the scene of a file; a URDF becomes one that holds the robot and nothing else.
+
+    What a scene file cannot say of a robot (a published inertia that no body has, say) is left in the URDF,
+    and the scene, which a recording keeps, names that file.
+    """
     if file.suffix.lower() == ".urdf":
-        return loads(load_urdf(file, notes=notes).to_yaml(), file)
+        robot = load_urdf(file, notes=notes)
+        try:
+            return loads(robot.to_yaml(), file)
+        except HapticsimError:
+            return loads(yaml.safe_dump({"name": robot.name, "robot": {"urdf": {"path": file.name}}}), file)
     scene = load(file)
     notes.extend(scene.notes)
     return scene
@@ -47,12 +67,12 @@ def left_out(scene: Scene) -> list[str]:
     return [f"the mechanism moves alone, without {' and '.join(words)}."] if words else []
 
 
-def settings(model: Model, given: Sequence[str], option: str) -> dict[str, float]:
+def settings(model: Model, given: Sequence[str], option: str, unit: str) -> dict[str, float]:
     """Return NAME=VALUE pairs for joints with one coordinate [SI units]."""
     names = [j.name for j in model.moving_joints if j.nq == 1]
     found: dict[str, float] = {}
     for pair in given:
-        name, _, value = pair.partition("=")
+        name, _, value = pair.rpartition("=")
         if name not in names:
             raise ConfigError(
                 option,
@@ -60,10 +80,29 @@ def settings(model: Model, given: Sequence[str], option: str) -> dict[str, float
                 f"names no joint with one coordinate{nearest(name, names)}: use {listed(names)}.",
             )
         try:
-            found[name] = float(value)
+            number = float(value)
         except ValueError:
-            raise ConfigError(option, pair, "is not usable: write NAME=NUMBER, in rad or m.") from None
+            number = math.nan
+        if not abs(number) <= LARGEST:
+            raise ConfigError(
+                option, pair, f"is not usable: write NAME=NUMBER, in {unit}, up to {LARGEST:g}."
+            )
+        if name in found:
+            raise ConfigError(option, pair, f"is for {name!r} a second time: give it once.")
+        found[name] = number
     return found
+
+
+def fitting_algorithm(model: Model) -> str:
+    """Return the algorithm for a robot when none was asked for: joints that follow others need a matrix."""
+    return WITH_FOLLOWERS if moving_tree(model).has_followers else DEFAULT
+
+
+def algorithm_notes(model: Model, algorithm: str | None) -> list[str]:
+    """Return a note on the algorithm where none was asked for and the default is not for this robot."""
+    if algorithm is not None or isinstance(model, MechanismModel) or fitting_algorithm(model) == DEFAULT:
+        return []
+    return [f"{model.name} has joints that follow others, so {WITH_FOLLOWERS} is used and not {DEFAULT}."]
 
 
 def run_experiment(
@@ -74,12 +113,14 @@ def run_experiment(
     initial: Sequence[str] = (),
     torques: Sequence[str] = (),
     progress: Callable[[str], Any] | None = None,
+    algorithm: str | None = None,
     **options: Any,
 ) -> tuple[str, bool]:
     """Simulate, record if asked to, and return the report and whether the run can be used.
 
     initial, torques : NAME=VALUE, instead of the scene's start and beside its torque laws.
-    options : of ``offline.run.simulate_offline``.
+    algorithm : of the forward dynamics; None: the one that fits the robot.
+    options : others of ``offline.run.simulate_offline``.
 
     Raises
     ------
@@ -89,16 +130,22 @@ def run_experiment(
     model = scene.model
     check_tree(model, "simulate it without --integrator.")
     q0, constant = scene.q0.copy(), np.zeros(model.nu)
-    for name, value in settings(model, initial, "--initial").items():
+    for name, value in settings(model, initial, "--initial", "rad or m").items():
         q0[model.q_slice(name)] = value
-    for name, value in settings(model, torques, "--torque").items():
+    for name, value in settings(model, torques, "--torque", "N m or N").items():
         constant[model.u_slice(name)] = value
     if out is not None:
         check_can_record(out)
     equations = compile_equations(model, (), progress)
     law = torque_law(scene, equations, constant)
     start = time.perf_counter()
-    run = simulate_offline(equations, q0, scene.u0, seconds, torques=law, **options)
+    options["algorithm"] = algorithm or fitting_algorithm(model)
+    try:
+        run = simulate_offline(equations, q0, scene.u0, seconds, torques=law, **options)
+    except ConfigError as error:
+        if error.key not in OPTIONS:
+            raise
+        raise HapticsimError(f"{OPTIONS[error.key]} {error.problem}") from None
     wall_s = time.perf_counter() - start
     if out is not None:
         record(run, scene, out)
@@ -162,7 +209,7 @@ def record(run: OfflineRun, scene: Scene, out: Path) -> None:
         condition,
         difference,
     )
-    about = {"hapticsim": hapticsim.__version__, "kind": KIND, "scene": scene.name, "path": scene.path}
+    about = {"hapticsim": hapticsim.__version__, "kind": OFFLINE, "scene": scene.name, "path": scene.path}
     about |= {"algorithm": run.algorithm, "integrator": run.integrator, "precision": run.precision}
     with RecordingWriter(out, columns(scene.model), scene.source, about) as writer:
         writer.append(np.column_stack([np.asarray(p, float) for p in parts]))

@@ -33,12 +33,15 @@ _waits = False  # an interrupt, for the end of that
 
 
 def catch_signals(handler: Callable[..., None] | None = None) -> None:
-    """Have SIGINT, SIGTERM and SIGHUP end the program in order; one that is ignored (nohup) stays ignored.
+    """Have SIGINT, SIGTERM and SIGHUP end the program in order; a SIGHUP that is ignored (nohup) stays so.
+
+    A shell that starts a program in the background of a script leaves SIGINT ignored, and means Ctrl-C at its
+    terminal; who sends it to this process means its end.
 
     handler : what they call, instead of `interrupt`.
     """
     for number in _ENDS:
-        if signal.getsignal(number) != signal.SIG_IGN:
+        if number != getattr(signal, "SIGHUP", None) or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, handler or interrupt)
 
 

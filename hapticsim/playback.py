@@ -14,7 +14,7 @@ import numpy as np
 from hapticsim.child import PYTHON
 from hapticsim.errors import ConfigError
 from hapticsim.published import Describer
-from hapticsim.recorded_scene import scene_of
+from hapticsim.recorded_scene import OFFLINE, scene_of
 from hapticsim.recording.reader import read_recording
 from hapticsim.simulation import Simulation
 from hapticsim.virtual import replay
@@ -35,6 +35,13 @@ def play(file: Path, window: bool, progress: Callable[[str], Any], trust: bool =
     recording = read_recording(file)
     if recording.note:
         print(f"note: {recording.note}", file=sys.stderr)
+    if recording.metadata.get("kind") == OFFLINE:
+        raise ConfigError(
+            file,
+            "",
+            "is of the mechanism alone (simulate --integrator), which has no ticks to replay: "
+            f"see it with 'hapticsim view {file}', or simulate it again.",
+        )
     scene = scene_of(recording, trust)
     simulation = Simulation(scene, progress)
     data = recording.data

@@ -17,6 +17,7 @@ from hapticsim.model.scene import Scene
 from hapticsim.recording.reader import Recording
 
 TEXT, HASH = "mechanism", "mechanism_sha256"  # metadata of a recording
+OFFLINE = "offline"  # its kind, where the mechanism moved alone: rows at accepted steps, and no ticks
 
 
 def about_mechanism(scene: Scene) -> dict[str, str]:

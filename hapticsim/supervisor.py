@@ -17,6 +17,7 @@ from hapticsim.errors import ConfigError
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.interruption import begin_ending
 from hapticsim.model.scene import Scene
+from hapticsim.recording.writer import check_can_record
 from hapticsim.thread_deaths import ThreadDeaths
 from hapticsim.voice import OUT, is_terminal, voice
 from hapticsim.wire.endpoints import default_endpoint
@@ -164,6 +165,10 @@ def run_all(
     if limit is None and automatic:
         limit = AUTO_SECONDS
     path = record or (recording_path(scene) if recording else None)
+    of_remote = path.with_stem(f"{path.stem}-remote") if path and scene.link else None
+    for file in (path, of_remote):
+        if file:
+            check_can_record(file)
     side: Server
     if scene.link is None:
         side = Server(scene, record=path, realtime=realtime, probe=probe, say=say_line, progress=progress)
@@ -189,8 +194,8 @@ def run_all(
             children.append(Child("window", view, say_line, restart=False))
         if scene.link is not None:
             remote = ["-m", "hapticsim", "serve", str(config), "--quiet"]
-            if path:
-                remote += ["--record", str(path.with_stem(f"{path.stem}-remote"))]
+            if of_remote:
+                remote += ["--record", str(of_remote)]
             children.append(Child("remote site", remote, say_line, restart=False))
     except BaseException:
         for child in children:

@@ -283,7 +283,7 @@ def test_a_disk_that_is_full_from_the_start_is_no_exception_either():
 def test_an_existing_file_is_kept_unless_overwriting_is_asked_for(recorded):
     path, _ = recorded
     assert refusal(RecordingWriter, path, COLUMNS) == (
-        f"{path}: exists already: remove it, or record to another file."
+        f"{path}: exists already and nothing is overwritten: give another name, or remove it."
     )
     RecordingWriter(path, COLUMNS, overwrite=True).close()
     assert len(read_recording(path).data) == 0
@@ -359,5 +359,5 @@ def test_an_unknown_export_format_is_refused_in_a_sentence(recorded, tmp_path):
     path, _ = recorded
     target = tmp_path / "a.xlsx"
     assert refusal(export, read_recording(path), target) == (
-        f"{target}: has suffix '.xlsx': end the name with one of '.csv', '.npz'."
+        f"{target}: cannot be a table: end its name in .csv or .npz."
     )

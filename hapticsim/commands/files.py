@@ -9,7 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
-from hapticsim.commands.options import Trust, load_scene, refuse_options, tell, tell_notes
+from hapticsim.commands.options import (
+    Trust,
+    above_zero,
+    load_scene,
+    refuse_options,
+    refuse_urdf,
+    tell,
+    tell_notes,
+)
 
 ALONE = ("algorithm", "accuracy", "precision", "step", "initial", "torque", "condition", "compare")  # options
 
@@ -39,16 +47,25 @@ def simulate(
     config: Annotated[
         Path, typer.Argument(help="scene file (YAML) or the name of one; with --integrator also a URDF")
     ],
-    seconds: Annotated[float, typer.Option(min=0.0, help="[s] of simulated time")] = 15.0,
+    seconds: Annotated[float, typer.Option(callback=above_zero, help="[s] of simulated time")] = 15.0,
     out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
     device: Annotated[str | None, typer.Option(help="driver (default: the scripted hand)")] = None,
     integrator: Annotated[
         str | None, typer.Option(help="the mechanism alone: cash_karp, rk4, dop853, radau, bdf or lsoda")
     ] = None,
-    algorithm: Annotated[str, typer.Option(help="of the forward dynamics, with --integrator")] = "abm_exact",
-    accuracy: Annotated[float, typer.Option(help="relative error of a step, with --integrator")] = 1e-6,
+    algorithm: Annotated[
+        str | None,
+        typer.Option(
+            help="of the forward dynamics, with --integrator (default: abm_exact; crbm_ldl for mimic joints)"
+        ),
+    ] = None,
+    accuracy: Annotated[
+        float, typer.Option(callback=above_zero, help="relative error of a step, with --integrator")
+    ] = 1e-6,
     precision: Annotated[str, typer.Option(help="float64 or float32, with --integrator")] = "float64",
-    step: Annotated[float, typer.Option(help="[s] first step, or that of rk4, with --integrator")] = 0.01,
+    step: Annotated[
+        float, typer.Option(callback=above_zero, help="[s] first step, or that of rk4, with --integrator")
+    ] = 0.01,
     initial: Annotated[
         list[str] | None,
         typer.Option(help="NAME=VALUE: where a joint starts [rad or m], with --integrator; repeatable"),
@@ -67,14 +84,17 @@ def simulate(
     """Run in virtual time: with a scripted hand, or with --integrator the mechanism alone."""
     if integrator is None:
         refuse_options(context, ALONE, "for the mechanism alone: give --integrator too")
+        refuse_urdf(
+            config, "a robot alone: give --integrator too, or make it a scene: hapticsim model FILE --yaml"
+        )
         _simulate_with_hand(config, seconds, out, device)
         return
-    from hapticsim.experiment import left_out, read_scene, run_experiment
+    from hapticsim.experiment import algorithm_notes, left_out, read_scene, run_experiment
 
     refuse_options(context, ("device",), "for a run with a hand: leave out --integrator")
     notes: list[str] = []
     scene = read_scene(config, notes)
-    tell_notes(notes + left_out(scene))
+    tell_notes(notes + left_out(scene) + algorithm_notes(scene.model, algorithm))
     words, usable = run_experiment(
         scene,
         seconds,
@@ -100,9 +120,12 @@ def simulate(
 def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
     """The whole tick, with a driver in lockstep."""
     from hapticsim.drivers import options_for, require_driver
+    from hapticsim.recording.writer import check_can_record
     from hapticsim.simulation import Simulation
     from hapticsim.virtual import simulate as run_virtual
 
+    if out is not None:
+        check_can_record(out)
     scene = load_scene(config)
     name = device or "scripted"
     driver = require_driver(name)(options_for(name, scene.device))
@@ -187,9 +210,11 @@ def export(
     out: Annotated[Path, typer.Argument(help=".csv or .npz")],
 ) -> None:
     """Write a recording as a table."""
+    from hapticsim.recording.export import check_can_export
     from hapticsim.recording.export import export as write
     from hapticsim.recording.reader import read_recording
 
+    check_can_export(out)
     recording = read_recording(file)
     write(recording, out)
     print(

@@ -22,6 +22,7 @@ from hapticsim.commands.options import (
     Seconds,
     TelemetryEndpoint,
     Trust,
+    between,
     load_scene,
     refuse_options,
     tell,
@@ -160,8 +161,12 @@ def view(
         Path | None, typer.Argument(help="recording (.mcap) to show instead of a running server")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="with FILE: write a film, .gif or .mp4, and end")] = None,
-    speed: Annotated[float, typer.Option(min=0.001, max=1000.0, help="with FILE: times its own speed")] = 1.0,
-    fps: Annotated[float, typer.Option(min=1.0, max=100.0, help="with --out: pictures per second")] = 25.0,
+    speed: Annotated[
+        float, typer.Option(callback=between(0.001, 1000.0), help="with FILE: times its own speed")
+    ] = 1.0,
+    fps: Annotated[
+        float, typer.Option(callback=between(1.0, 100.0), help="with --out: pictures per second")
+    ] = 25.0,
     endpoint: Annotated[str | None, typer.Option(help="publish endpoint of the server")] = None,
     control: Annotated[
         str | None, typer.Option(help="control endpoint of the server (default: beside the other)")
@@ -170,7 +175,7 @@ def view(
         str | None, typer.Option(help="endpoint to publish the pointer on, for the mouse")
     ] = None,
     screenshot: Annotated[Path | None, typer.Option(help="save a picture and end")] = None,
-    frames: Annotated[int | None, typer.Option(help="end after this many frames")] = None,
+    frames: Annotated[int | None, typer.Option(min=1, help="end after this many frames")] = None,
     keys: Keys = None,
     trust: Trust = False,
 ) -> None:

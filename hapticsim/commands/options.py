@@ -2,15 +2,38 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from hapticsim.errors import ConfigError
+
+
+def above_zero(value: float | None) -> float | None:
+    """Refuse a number that is not finite or not above zero (callback of an option)."""
+    if value is not None and not 0.0 < value < math.inf:
+        raise typer.BadParameter(f"{value} is not usable, it must be finite and above 0")
+    return value
+
+
+def between(least: float, most: float) -> Callable[[float], float]:
+    """Return the callback of an option that refuses a number outside, and what is no number."""
+
+    def check(value: float) -> float:
+        if not least <= value <= most:
+            raise typer.BadParameter(f"{value} is not usable, it must be from {least:g} to {most:g}")
+        return value
+
+    return check
+
+
 Config = Annotated[Path, typer.Argument(help="scene file (YAML), or the name of one (hapticsim scenes)")]
-Seconds = Annotated[float | None, typer.Option(min=0.0, help="stop after this long")]
+Seconds = Annotated[float | None, typer.Option(callback=above_zero, help="[s] stop after this long")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="run a Python program in the recording: a mechanism somebody wrote")
 ]
@@ -31,14 +54,26 @@ CommandsEndpoint = Annotated[
 PublishEndpoint = Annotated[str | None, typer.Option(help="endpoint of observers")]
 
 
+_line_is_open = False  # a piece of progress was written, and the end of its line was not
+
+
 def tell(text: str) -> None:
     """Write a piece of progress."""
+    global _line_is_open
     sys.stderr.write(text)
     sys.stderr.flush()
+    _line_is_open = not text.endswith("\n") if text else _line_is_open
+
+
+def end_line() -> None:
+    """End the line of a piece of progress: what comes now is something else."""
+    if _line_is_open:
+        tell("\n")
 
 
 def tell_notes(notes: list[str] | tuple[str, ...]) -> None:
     """Say what was read and is not acted on."""
+    end_line()
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
 
@@ -53,6 +88,15 @@ def refuse_options(context: typer.Context, names: Sequence[str], why: str) -> No
     if found:
         options = ", ".join(f"--{name.replace('_', '-')}" for name in found)
         raise typer.BadParameter(f"{options} {'is' if len(found) == 1 else 'are'} {why}")
+
+
+def refuse_urdf(config: Path, remedy: str) -> None:
+    """Refuse a URDF where a scene is wanted.
+
+    remedy : the rest of the sentence after "is a URDF,".
+    """
+    if config.suffix.lower() == ".urdf" and os.path.isfile(config):
+        raise ConfigError(config, "", f"is a URDF, {remedy}.")
 
 
 def load_scene(config: Path) -> Any:

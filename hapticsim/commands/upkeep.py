@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hapticsim.commands.options import load_scene, tell
+from hapticsim.commands.options import between, load_scene, tell
 from hapticsim.errors import HapticsimError
 
 PIPE_WIDTH = 110  # no column is cut off in a file or a pipe
@@ -49,8 +49,10 @@ def doctor() -> None:
 
 @commands.command()
 def probe(
-    seconds: Annotated[float, typer.Option(min=0.1, help="how long to watch")] = 10.0,
-    least_ms: Annotated[float, typer.Option(min=1.0, help="shorter stalls are only counted")] = 2.0,
+    seconds: Annotated[float, typer.Option(callback=between(0.1, 1e6), help="[s] how long to watch")] = 10.0,
+    least_ms: Annotated[
+        float, typer.Option(callback=between(1.0, 1e6), help="shorter stalls are only counted")
+    ] = 2.0,
 ) -> None:
     """Watch whether this computer stands still: a thread on each processor that nothing of ours can stop."""
     from hapticsim.realtime.doctor import watch_host

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ from hapticsim.config.build import build
 from hapticsim.config.refusal import dotted, sentence
 from hapticsim.config.schema import SceneFile
 from hapticsim.config.yaml_text import merge, parse
-from hapticsim.errors import ConfigError, nearest
+from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Scene
 from hapticsim.shipped_scenes import scene_path
 from hapticsim.special_file import SPECIAL, is_special
 
 MAX_BYTES = 4_000_000
 MAX_EXTENDS = 8
+NEAR_FILE = 0.7  # of difflib: two letters exchanged or missing, and not another word
 
 
 def load(path: str | Path) -> Scene:
@@ -78,10 +80,15 @@ def read_text(path: str | Path) -> str:
 
 
 def _near_file(file: Path) -> str:
+    """Return a file of the same folder whose name is nearly this one, its suffix aside."""
     try:
-        return nearest(file.name, [f.name for f in file.parent.iterdir()])
+        there = {f.stem: f.name for f in file.parent.iterdir() if f.suffix == file.suffix}
+    except FileNotFoundError:
+        return " (nor does its folder)"
     except OSError:
         return " (nor can its folder be read)"
+    close = difflib.get_close_matches(file.stem, there, n=1, cutoff=NEAR_FILE)
+    return f" (did you mean {there[close[0]]!r}?)" if close else ""
 
 
 def _layers(text: str, path: Path) -> list[tuple[Path, dict[str, Any]]]:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pygame
 
 from hapticsim.display.panel import WIDTH as PANEL_WIDTH
 from hapticsim.errors import ConfigError, DeviceError
+from hapticsim.new_file import check_new_file
 
+PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".tga")
 SIZE = (1100, 720)  # [px] at the start
 _SMALLEST = (PANEL_WIDTH + 200, 300)
 
@@ -21,7 +25,8 @@ def open_screen() -> pygame.Surface:
     """
     refusal = "no display: set DISPLAY or WAYLAND_DISPLAY, or SDL_VIDEODRIVER=dummy to draw without one."
     try:
-        pygame.display.init()
+        with _without_words():
+            pygame.display.init()
         if pygame.display.get_driver() in ("dummy", "offscreen") and not os.environ.get("SDL_VIDEODRIVER"):
             pygame.display.quit()
             raise DeviceError(refusal)
@@ -30,6 +35,20 @@ def open_screen() -> pygame.Surface:
         return pygame.display.set_mode(SIZE, pygame.RESIZABLE)
     except pygame.error as problem:
         raise DeviceError(refusal) from problem
+
+
+@contextmanager
+def _without_words() -> Iterator[None]:
+    """Keep SDL and the libraries below it from writing to standard error: what is wrong is said here."""
+    kept = os.dup(2)
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 2)
+        os.close(nowhere)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def resized_screen(before: pygame.Surface) -> pygame.Surface:
@@ -61,12 +80,6 @@ def check_can_save(path: Path) -> None:
 
     Raises
     ------
-    ConfigError : a folder, or in one that does not exist or cannot be written.
+    ConfigError : it exists already, is no kind of picture, or in a folder that cannot be written.
     """
-    folder = path.absolute().parent
-    if not folder.is_dir():
-        raise ConfigError(path, "", "is in a folder that does not exist: make it first.")
-    if path.is_dir() or not os.access(path if path.exists() else folder, os.W_OK):
-        raise ConfigError(
-            path, "", "cannot be written: save the picture to a file in a folder you can write."
-        )
+    check_new_file(path, PICTURES, "a picture")

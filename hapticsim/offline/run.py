@@ -89,7 +89,7 @@ def simulate_offline(
     equations : from ``compile_equations``; joint dampings act, limits and friction do not.
     q0, u0 : (nq,) and (nu,) in SI units, quaternions of unit length.
     algorithm : of the forward dynamics, a name that ``Equations.algorithm`` knows.
-    integrator : one of INTEGRATORS.
+    integrator : one of INTEGRATORS, in capitals or not.
     accuracy : relative error allowed in a step; 'rk4' does not look at it.
     precision : 'float64' or 'float32', of state, time, dynamics and integrator.
     torques : (nu,) held, or a function (time [s], q, u) -> (nu,) [N m, N].
@@ -103,6 +103,7 @@ def simulate_offline(
     ------
     ConfigError : an unknown name, a wrong length, a number that cannot be used.
     """
+    integrator = {name.lower(): name for name in INTEGRATORS}.get(str(integrator).lower(), integrator)
     if integrator not in INTEGRATORS:
         raise _unknown("integrator", integrator, INTEGRATORS)
     if precision not in PRECISIONS:
@@ -129,6 +130,8 @@ def simulate_offline(
     )
     motion = motion_of(equations, algorithm, precision, constant, equations.model.damping, law)
     y0 = np.concatenate([q, u])
+    if compare_with is not None:
+        equations.algorithm(compare_with, precision)  # refused now, and not after the run
     if law:
         _numbers("torques(0, q0, u0)", law(0.0, q.astype(motion.dtype), u.astype(motion.dtype)), equations.nu)
     record = _integrator(integrator)(motion, y0, seconds, accuracy, step_s, store_every_s, max_steps)

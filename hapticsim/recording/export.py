@@ -8,12 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from hapticsim.errors import ConfigError, listed
+from hapticsim.errors import ConfigError
+from hapticsim.new_file import check_new_file
 from hapticsim.recording.reader import Recording
+
+FORMATS = (".csv", ".npz")
 
 
 def export(recording: Recording, path: Path | str) -> None:
-    """Write a recording as ``.csv`` or ``.npz``, by the suffix of ``path``; an existing file is replaced.
+    """Write a recording as ``.csv`` or ``.npz``, by the suffix of ``path``, to a new file.
 
     ``.csv``: a line of column names, then the rows, each number with the digits that give back its bits.
     Events and configuration are left out.
@@ -22,33 +25,37 @@ def export(recording: Recording, path: Path | str) -> None:
 
     Raises
     ------
-    ConfigError : another suffix, or the file cannot be written.
+    ConfigError : another suffix, the file exists already, or cannot be written.
     """
     path = Path(path)
-    formats = {".csv": _write_csv, ".npz": _write_npz}
-    if path.suffix not in formats:
-        allowed = listed(formats)
-        raise ConfigError(path, "", f"has suffix {path.suffix!r}: end the name with one of {allowed}.")
+    formats = dict(zip(FORMATS, (_write_csv, _write_npz), strict=True))
+    check_can_export(path)
     try:
-        formats[path.suffix](recording, path)
+        formats[path.suffix.lower()](recording, path)
     except OSError as error:
         why = f"cannot be written ({error.strerror}): export to a folder you can write."
         raise ConfigError(path, "", why) from error
 
 
+def check_can_export(path: Path) -> None:
+    """Refuse now what ``export`` would refuse after a recording was read."""
+    check_new_file(path, FORMATS, "a table")
+
+
 def _write_csv(recording: Recording, path: Path) -> None:
-    with path.open("w", newline="") as file:
+    with path.open("x", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(recording.columns)
         writer.writerows(recording.data.tolist())  # repr of a float is its shortest exact decimal
 
 
 def _write_npz(recording: Recording, path: Path) -> None:
-    np.savez_compressed(
-        path,
-        data=recording.data,
-        columns=np.array(recording.columns),
-        config=np.array(recording.config_text),
-        metadata=np.array(json.dumps(recording.metadata)),
-        events=np.array(json.dumps(recording.events)),
-    )
+    with path.open("xb") as file:
+        np.savez_compressed(
+            file,
+            data=recording.data,
+            columns=np.array(recording.columns),
+            config=np.array(recording.config_text),
+            metadata=np.array(json.dumps(recording.metadata)),
+            events=np.array(json.dumps(recording.events)),
+        )

@@ -15,6 +15,7 @@ from mcap.writer import CompressionType, Writer
 
 from hapticsim.errors import ConfigError
 from hapticsim.interruption import uninterrupted
+from hapticsim.new_file import EXISTS, check_new_file
 from hapticsim.recording.packed_index import pack_index
 
 PROFILE = "hapticsim"
@@ -218,8 +219,9 @@ def check_can_record(path: Path) -> None:
 
     Raises
     ------
-    ConfigError : the file exists already or cannot be made.
+    ConfigError : the file exists already, cannot be made, or is not called ``.mcap``.
     """
+    check_new_file(path, (".mcap",), "a recording")
     _create(path, overwrite=False).close()
     path.unlink()
 
@@ -228,7 +230,7 @@ def _create(path: Path, overwrite: bool) -> BinaryIO:
     try:
         return path.open("wb" if overwrite else "xb")
     except FileExistsError as error:
-        raise ConfigError(path, "", "exists already: remove it, or record to another file.") from error
+        raise ConfigError(path, "", EXISTS) from error
     except OSError as error:
         why = f"cannot be written ({error.strerror}): record to a file in a folder you can write."
         raise ConfigError(path, "", why) from error

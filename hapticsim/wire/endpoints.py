@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import stat
+import sys
 import tempfile
 from pathlib import Path
 
@@ -17,21 +18,27 @@ from hapticsim.errors import WireError
 IPC_PATH_BYTES = 107  # sockaddr_un.sun_path less its final zero
 LAST_PORT = 65535
 
+_told = ""  # an XDG_RUNTIME_DIR that was said to be of no use
+
 
 def private_folder() -> Path:
     """Return the folder of the default ipc sockets, made if need be; only this user can enter it.
 
-    ``$XDG_RUNTIME_DIR/hapticsim``, or ``hapticsim-UID`` in the folder for temporary files.
+    ``$XDG_RUNTIME_DIR/hapticsim``, or ``hapticsim-UID`` in the folder for temporary files, which is said once
+    where that variable names no absolute path of a folder.
 
     Raises
     ------
     WireError : somebody else owns the folder, or it is open to others.
     """
+    global _told
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    if runtime and Path(runtime).is_dir():
+    folder = Path(tempfile.gettempdir()) / f"hapticsim-{os.getuid()}"
+    if runtime and os.path.isabs(runtime) and os.path.isdir(runtime):
         folder = Path(runtime) / "hapticsim"
-    else:
-        folder = Path(tempfile.gettempdir()) / f"hapticsim-{os.getuid()}"
+    elif runtime and runtime != _told:
+        _told = runtime
+        print(f"note: XDG_RUNTIME_DIR = {runtime!r} is no folder: sockets are in {folder}.", file=sys.stderr)
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
