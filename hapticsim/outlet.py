@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.codes import Event, Safety
-from hapticsim.event_words import fault_words
+from hapticsim.codes import Event, Fault, Safety
+from hapticsim.force_words import off_words, refused_engages, refused_event
 from hapticsim.kernels.pack import place_of
+from hapticsim.kernels.row import PLACE
 from hapticsim.model.scene import Scene
 from hapticsim.published import Describer
 from hapticsim.realtime.loop import RealTimeLoop
@@ -65,6 +66,7 @@ class Outlet:
         self._recorder, self._session, self._look_ahead = recorder, session, look_ahead
         self._switchboard, self._statistics, self._say = switchboard, statistics, say
         self._newest: np.ndarray | None = None  # row of the newest tick
+        self._asked = 0.0  # for force, until then
         self._events: list[tuple[int, Event, int, float, float]] = []  # of ticks whose row is still to come
         self._choices: list[tuple[int, SpeedChoice]] = []  # of these ticks
         self._tick_place = place_of(loop.state, "tick")
@@ -101,6 +103,7 @@ class Outlet:
             self.on_rows(rows)  # before the disk: commands to a remote cannot wait
         if self._recorder:
             self._recorder.append(rows)
+        self._take_refused(rows)
         self._newest = rows[-1].copy()
         target = self._session.target if self._session else None
         state = self._describer.state(rows[-1], target)
@@ -130,6 +133,17 @@ class Outlet:
             self._tell(event)
         self._events = waiting
         self._choices = [c for c in self._choices if c[0] > newest]
+
+    def _take_refused(self, rows: np.ndarray) -> None:
+        """Tell, as an event and in a sentence, of each request for force that was refused, and why."""
+        for k, fault in refused_engages(rows, self._asked):
+            payload = refused_event(rows[k], fault)
+            self._publisher.offer("events", payload)
+            if self._recorder:
+                self._recorder.append_event(payload)
+            if Fault.STOPPED not in fault:  # of which the session has told
+                self._say(f"{payload['text']}; engage again when it is safe.")
+        self._asked = max(self._asked, float(rows[-1, PLACE["arm_requests"]]))
 
     def _choice_of(self, event: tuple[int, Event, int, float, float]) -> SpeedChoice | None:
         """The choice that an event of its tick and time is about."""
@@ -184,7 +198,9 @@ class Outlet:
         """Say when the force comes and goes; interruptions are counted, and shown in the live line."""
         if safety == Safety.FAULT:
             fault = self._loop.read_force()[2]
-            self._say(f"force is off: {fault_words(fault)}; engage again when it is safe.")
+            self._say(f"{off_words(safety, fault)}; engage again when it is safe.")
+        elif safety == Safety.DISARMED and self._told_on:
+            self._say(f"{off_words(safety, Fault.NONE)}.")
         elif safety == Safety.ARMED and not self._told_on:
             self._say("force is on.")
         if safety in (Safety.FAULT, Safety.DISARMED, Safety.ARMED):

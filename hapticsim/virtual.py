@@ -14,6 +14,7 @@ import hapticsim
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Event, Hold, Safety
 from hapticsim.errors import ConfigError, HapticsimError
+from hapticsim.force_words import refused_engages, refused_event
 from hapticsim.haptics.delay import delay_in_ticks
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.kernels.command import COLUMNS
@@ -89,15 +90,18 @@ def simulate(
         }
         writer = RecordingWriter(record, sim.columns, scene.source, metadata)
     describer = Describer(sim.assembly)
-    written = 0
+    written, asked = 0, 0.0
 
     def done(taken: int) -> None:
-        nonlocal written
+        nonlocal written, asked
         if taken == written:
             return
         new, written = rows[written:taken], taken
         if writer:
             writer.append(new)
+            for k, fault in refused_engages(new, asked):
+                writer.append_event(refused_event(new[k], fault))
+            asked = max(asked, float(new[-1, PLACE["arm_requests"]]))
             _check_written(writer)
         tell(taken * scene.tick_s, rows[taken - 1])
 

@@ -120,6 +120,7 @@ def simulate(
 def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
     """The whole tick, with a driver in lockstep."""
     from hapticsim.drivers import options_for, require_driver
+    from hapticsim.force_words import force_lines
     from hapticsim.recording.writer import check_can_record
     from hapticsim.simulation import Simulation
     from hapticsim.virtual import simulate as run_virtual
@@ -146,6 +147,7 @@ def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: 
     print(
         f"{len(rows)} ticks, {seconds:g} s simulated in {wall:.2f} s ({seconds / wall:.1f} times real time)"
     )
+    print("\n".join(force_lines(rows)))
     print(_end_of(rows, simulation))
     if out:
         print(f"recording: {out}")
