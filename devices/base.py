@@ -27,6 +27,7 @@ from hapticsim.errors import DeviceError
 from hapticsim.wire.messages import Button, DeviceFlag, Hello
 
 from .limits import DeviceLimits
+from .ranges import check_fields, check_part
 
 Vector = tuple[float, float, float]
 Quaternion = tuple[float, float, float, float]  # (w, x, y, z), unit
@@ -47,7 +48,12 @@ AT_LIMIT = int(DeviceFlag.AT_LIMIT)
 
 @dataclass(frozen=True, slots=True)
 class DeviceInfo:
-    """What a driver says about itself before it is opened."""
+    """What a driver says about itself before it is opened.
+
+    Raises
+    ------
+    ValueError : a field is not what docs/devices.md allows.
+    """
 
     name: str  # entry-point name of the driver
     model: str  # device it drives or emulates
@@ -58,6 +64,10 @@ class DeviceInfo:
     emulated: bool  # True: no hardware, forces go to an emulated hand
     hold_to_run: int = 0  # buttons (bit mask) of which one must stay down for force; 0: none has to
     velocity_window_s: float = 0.01  # over which velocities are taken from positions; 0: they are measured
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_part(self, "limits", DeviceLimits, optional=False)
 
     def hello(self) -> Hello:
         """The same as the first message to a server."""

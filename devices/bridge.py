@@ -15,11 +15,12 @@ import sys
 import time
 from typing import TextIO
 
+from hapticsim.driver_calls import info_of, name_of
 from hapticsim.errors import WireError
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.messages import DeviceFlag, Welcome
 
-from .base import READY, SATURATED, ZERO, DeviceSample, Driver, Finished
+from .base import READY, SATURATED, ZERO, DeviceInfo, DeviceSample, Driver, Finished
 from .bridge_words import BridgeWords
 from .engagement import Engagement
 from .guard import ForceGuard
@@ -50,6 +51,11 @@ class Bridge:
     once : end with the first session instead of looking for another.
     stream : where sentences and the status line go.
     hold_to_run : buttons of which one must stay down for force; None: what the driver says.
+    info : what the driver said of itself, to the server as well; None: it is asked.
+
+    Raises
+    ------
+    DeviceError : the driver cannot say what it is.
     """
 
     def __init__(
@@ -62,12 +68,14 @@ class Bridge:
         once: bool = False,
         stream: TextIO = sys.stderr,
         hold_to_run: int | None = None,
+        info: DeviceInfo | None = None,
     ) -> None:
         self.driver, self.link = driver, link
         self.stop = stop or StopFlag()
         self.wait_s, self.once = wait_s, once
         self.report = BridgeReport()
-        limits = driver.info.limits
+        info = info or info_of(driver)  # once: a driver that changes its mind is held to its first word
+        limits = info.limits
         self._guard = ForceGuard(
             limits.max_force_N,
             limits.turning.max_torque_Nm if limits.turning is not None else 0.0,
@@ -75,16 +83,18 @@ class Bridge:
             heating=limits.heating,
         )
         if hold_to_run is None:
-            hold_to_run = driver.info.hold_to_run
+            hold_to_run = info.hold_to_run
         self._motors = Motors(driver)
         self._engagement = Engagement(self._motors, link, self._guard, hold_to_run)
         self._plausible = Plausibility()
         self._watchdog = Watchdog(self._motors, HANG_S)
-        self._words = BridgeWords(link, self._guard, self._engagement, self._plausible, driver.info)
+        self._words = BridgeWords(
+            link, self._guard, self._engagement, self._plausible, self._motors, info, name_of(driver)
+        )
         self._voice = Voice(stream, self._status)
         self._sample: DeviceSample | None = None
         self._welcome: Welcome | None = None  # terms of the session the guard knows
-        self._pacer = Pacer(1.0 / driver.info.rate_Hz)
+        self._pacer = Pacer(1.0 / info.rate_Hz)
         self._sleep = SleepDetector()
         self._refusal = ""  # of a server, said once
         self._halts = 0  # of the motors, known to the loop
@@ -255,12 +265,12 @@ class Bridge:
 
     # ---------------------------------------------------------------------------------------------------- end
 
-    def _leave(self) -> Exception | None:
+    def _leave(self) -> BaseException | None:
         """Zero, goodbye, close: each step is tried whatever the one before did; returns what failed first."""
         self.report.fill(self._guard, self._plausible, self._watchdog, self.link)
         if self.report.ticks:
             self._voice.say(self.report.text())
-        failures: list[Exception] = []
+        failures: list[BaseException] = []
         steps = (
             self._motors.zero,
             self._motors.close,
@@ -271,7 +281,7 @@ class Bridge:
         for step in steps if self._sample is not None else steps[1:]:
             try:
                 step()
-            except Exception as error:
+            except BaseException as error:
                 failures.append(error)
         return failures[0] if failures else None
 

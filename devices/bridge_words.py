@@ -13,6 +13,7 @@ from hapticsim.wire.messages import Welcome
 from .base import DeviceInfo, DeviceSample, Vector
 from .engagement import Engagement
 from .guard import ForceGuard
+from .motors import Motors
 from .plausible import Plausibility, Verdict
 from .report import interrupted
 
@@ -26,12 +27,14 @@ class BridgeWords:
         guard: ForceGuard,
         engagement: Engagement,
         plausible: Plausibility,
+        motors: Motors,
         info: DeviceInfo,
+        driver: str,
     ) -> None:
         self._link, self._guard, self._engagement = link, guard, engagement
-        self._plausible, self._info = plausible, info
+        self._plausible, self._motors, self._info, self._driver = plausible, motors, info, driver
         self._was_silent = self._was_warm = self._was_usable = False
-        self._stopped_by = ""
+        self._stopped_by, self._said_odd = "", False
         self._not_finite = self._hangs = 0
 
     def session(self, welcome: Welcome | None) -> str:
@@ -60,9 +63,11 @@ class BridgeWords:
         usable = verdict is not Verdict.UNUSABLE
         if not usable and (self._was_usable or self._plausible.unusable == 1):
             said.append(
-                f"{self._info.model}: its measurement is not usable (not finite, or not in m, m/s and unit "
-                "quaternions); zero is applied."
+                f"driver {self._driver!r}: read() {self._plausible.problem}; zero is applied meanwhile."
             )
+        if self._motors.odd and not self._said_odd:
+            self._said_odd = True
+            said.append(f"driver {self._driver!r}: {self._motors.odd}; what was asked for is taken.")
         if hangs > self._hangs == 0:
             said.append(f"{self._info.model}: its driver's read did not return in time; zero was applied.")
         warm = guard.heat.shrunk and guard.saturated

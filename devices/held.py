@@ -30,12 +30,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from hapticsim.wire.messages import LEAST_MASS_KG
-
 from .base import ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from .emulated import EmulatedDevice, Hand
 from .limits import TURNING_DEFAULT, DeviceLimits, device_limits
 from .options import Options
+from .ranges import RANGES
 from .wrist import EmulatedWrist, Grip
 
 LIGHTEST_HANDLE_KG = 0.01  # below, a 1 kHz force loop on the handle says nothing about any device
@@ -86,7 +85,7 @@ class HeldDriver(Driver):
             limits=limits,
             dof_in=3 if self.wrist is None else 4,
             dof_out=3 if self.wrist is None else 4,
-            rate_Hz=o.number("rate_Hz", 1000.0, above=0.0, at_most=10_000.0),
+            rate_Hz=o.number("rate_Hz", 1000.0, at_least=1.0, at_most=10_000.0),
             emulated=True,
             velocity_window_s=window_s,
         )
@@ -140,10 +139,10 @@ def _emulated_limits(o: Options) -> DeviceLimits:
     # Zero friction is a device somebody may want to study; a massless device still has the hand's mass.
     return replace(
         row,
-        max_force_N=o.number("max_force_N", row.max_force_N, above=0.0),
-        workspace_radius_m=o.number("workspace_radius_m", row.workspace_radius_m, above=0.0),
-        position_resolution_m=o.number("position_resolution_m", row.position_resolution_m, above=0.0),
-        apparent_mass_kg=o.number("apparent_mass_kg", row.apparent_mass_kg, at_least=LEAST_MASS_KG),
+        max_force_N=_within(o, "max_force_N", row.max_force_N),
+        workspace_radius_m=_within(o, "workspace_radius_m", row.workspace_radius_m),
+        position_resolution_m=_within(o, "position_resolution_m", row.position_resolution_m),
+        apparent_mass_kg=_within(o, "apparent_mass_kg", row.apparent_mass_kg),
         coulomb_friction_N=o.number("coulomb_friction_N", row.coulomb_friction_N, at_least=0.0),
         viscous_friction_Ns_per_m=o.number(
             "viscous_friction_Ns_per_m", row.viscous_friction_Ns_per_m, at_least=0.0
@@ -151,13 +150,26 @@ def _emulated_limits(o: Options) -> DeviceLimits:
     )
 
 
+def _within(o: Options, key: str, default: float) -> float:
+    """A number that a server takes of a device; above 0, because a hand holds it."""
+    low, high = RANGES[key]
+    if low == 0.0:
+        return o.number(key, default, above=0.0, at_most=high)
+    return o.number(key, default, at_least=low, at_most=high)
+
+
 def _emulated_wrist(o: Options, limits: DeviceLimits) -> EmulatedWrist | None:
     """The rotation of the handle, if the options ask for it."""
     turns, grip, row = o.flag("turning", False), Grip(), limits.turning or TURNING_DEFAULT
     turning = replace(
         row,
-        max_torque_Nm=o.number("max_torque_Nm", row.max_torque_Nm, above=0.0),
-        apparent_inertia_kg_m2=o.number("apparent_inertia_kg_m2", row.apparent_inertia_kg_m2, at_least=1e-6),
+        max_torque_Nm=_within(o, "max_torque_Nm", row.max_torque_Nm),
+        apparent_inertia_kg_m2=o.number(
+            "apparent_inertia_kg_m2",
+            row.apparent_inertia_kg_m2,
+            at_least=1e-6,
+            at_most=RANGES["apparent_inertia_kg_m2"][1],
+        ),
         coulomb_friction_Nm=o.number("coulomb_friction_Nm", row.coulomb_friction_Nm, at_least=0.0),
         viscous_friction_Nms_per_rad=o.number(
             "viscous_friction_Nms_per_rad", row.viscous_friction_Nms_per_rad, at_least=0.0

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from hapticsim.errors import DeviceError, listed, nearest
 
+from .ranges import check_fields, check_part
+
 TABLE = Path(__file__).with_name("limits.csv")
 
 # What stands in for an empty cell.  Chosen in the middle of the rows that have the number.
@@ -56,6 +58,9 @@ class TurningLimits:
     viscous_friction_Nms_per_rad: float = 8e-4
     angular_resolution_rad: float = 2.3e-4  # 0.013 degrees, which one maker states
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 # What an emulated device turns with, if its row has no torque: the sigma.7's, the only row that has one.
 TURNING_DEFAULT = TurningLimits(max_torque_Nm=0.2, max_stiffness_Nm_per_rad=1.0, max_damping_Nms_per_rad=0.07)
@@ -68,10 +73,18 @@ class Heating:
     continuous_force_N: float
     time_constant_s: float = TIME_CONSTANT_S  # a guess for every device
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceLimits:
-    """One row of the table.  The stiffness and damping are tuning ceilings at 1 kHz, not measurements."""
+    """One row of the table.  The stiffness and damping are tuning ceilings at 1 kHz, not measurements.
+
+    Raises
+    ------
+    ValueError : a field is not what docs/devices.md allows.
+    """
 
     device: str
     max_force_N: float
@@ -87,6 +100,11 @@ class DeviceLimits:
     turning: TurningLimits | None = None  # None: it cannot turn the hand
     max_slew_N_per_s: float = MAX_SLEW_N_PER_S  # a choice for every device
     heating: Heating | None = None  # None: its motors are not watched; every row of the table has one
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        check_part(self, "turning", TurningLimits, optional=True)
+        check_part(self, "heating", Heating, optional=True)
 
 
 @cache

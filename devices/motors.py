@@ -1,20 +1,21 @@
 """A driver in careful hands: what fails on one of its outputs never leaves the other on.
 
-A driver that raises anything but an error of its own says so in one sentence, not in a traceback.
+A driver that raises, or whose ``write`` does not return what it sent, is named in one sentence, not in a
+traceback.
 """
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
-from typing import TypeVar
+from contextlib import suppress
+from typing import Any
 
-from hapticsim.errors import DeviceError, HapticsimError
+from hapticsim.driver_calls import called
+from hapticsim.errors import brief
+from hapticsim.wire.measurement import plain_vector
 
 from .base import ZERO, DeviceSample, Driver, Vector
-
-Result = TypeVar("Result")
 
 
 class Motors:
@@ -26,7 +27,8 @@ class Motors:
 
     Public attributes: ``force_N``, the force that the driver says it applied; ``on``, whether anything but
     zero was written last; ``reading``, whether a read is under way; ``halts``, how often ``halt`` went to the
-    motors.  ``halt`` may be called from another thread, everything else from one.
+    motors; ``odd``, what a write first returned instead of what it sent, for a sentence.  ``halt`` may be
+    called from another thread, everything else from one.
     """
 
     def __init__(self, driver: Driver) -> None:
@@ -35,6 +37,7 @@ class Motors:
         self.force_N: Vector = ZERO
         self.on = self.reading = False
         self.halts = 0
+        self.odd = ""
 
     def open(self) -> None:
         """Open the driver.
@@ -43,7 +46,7 @@ class Motors:
         ------
         DeviceError : it cannot be opened.
         """
-        self._careful("open", self._driver.open)
+        called(self._driver, "open")
 
     def close(self) -> None:
         """Close the driver.
@@ -52,7 +55,7 @@ class Motors:
         ------
         DeviceError : it did not let go.
         """
-        self._careful("close", self._driver.close)
+        called(self._driver, "close")
 
     def notice(self, mode: int, fault: int) -> None:
         """Tell the driver what the server says.
@@ -61,7 +64,7 @@ class Motors:
         ------
         DeviceError : it raised.
         """
-        self._careful("notice", lambda: self._driver.notice(mode, fault))
+        called(self._driver, "notice", mode, fault)
 
     def read(self, now_s: float) -> DeviceSample:
         """Read the driver.
@@ -72,7 +75,8 @@ class Motors:
         """
         self.reading = True
         try:
-            return self._careful("read", lambda: self._driver.read(now_s))
+            sample: DeviceSample = called(self._driver, "read", now_s)
+            return sample
         finally:
             self.reading = False
 
@@ -83,20 +87,19 @@ class Motors:
         ------
         DeviceError : one of them failed; the other was given zero.
         """
-        write, turn = self._driver.write, self._driver.write_torque
         with self._writing:
             if self.halts != halts:  # a force of before, that would come back at once and whole
                 force_N = torque_Nm = ZERO
             self.on = force_N != ZERO or torque_Nm != ZERO
             try:
-                self.force_N = _sent(self._careful("write", lambda: write(force_N)), force_N)
+                self.force_N = self._sent("write", force_N)
             except BaseException:
-                self._silently(lambda: turn(ZERO))
+                self._silence("write_torque")
                 raise
             try:
-                self._careful("write_torque", lambda: turn(torque_Nm))
+                self._sent("write_torque", torque_Nm)
             except BaseException:
-                self._silently(lambda: write(ZERO))
+                self._silence("write")
                 raise
 
     def zero(self) -> None:
@@ -109,9 +112,11 @@ class Motors:
         with self._writing:
             self.force_N, self.on = ZERO, False
             try:
-                self._careful("write", lambda: self._driver.write(ZERO))
-            finally:
-                self._careful("write_torque", lambda: self._driver.write_torque(ZERO))
+                called(self._driver, "write", ZERO)
+            except BaseException:
+                self._silence("write_torque")
+                raise
+            called(self._driver, "write_torque", ZERO)
 
     def halt(self) -> bool:
         """Zero both while ``read`` hangs; False where that failed, or a write is under way."""
@@ -121,37 +126,28 @@ class Motors:
             self.halts += 1
             self._driver.halt()
             self.force_N, self.on = ZERO, False
-        except Exception:  # the motors may be on: whoever asked will ask again
+        except BaseException:  # the motors may be on: whoever asked will ask again
             return False
         finally:
             self._writing.release()
         return True
 
-    def _careful(self, what: str, call: Callable[[], Result]) -> Result:
-        try:
-            return call()
-        except HapticsimError:
-            raise
-        except Exception as error:
-            name = self._driver.info.name
-            raise DeviceError(
-                f"driver {name!r}: its {what} failed ({type(error).__name__}: {error}): "
-                f"check the device, or try the driver with 'hapticsim device {name} --check'."
-            ) from error
+    def _sent(self, method: str, commanded: Vector) -> Vector:
+        """What the driver says it sent, or the command where it says nothing usable."""
+        returned: Any = called(self._driver, method, commanded)
+        if returned is commanded:
+            return commanded
+        sent = plain_vector(returned, 3)
+        if sent is not None and all(map(math.isfinite, sent)):
+            return sent[0], sent[1], sent[2]
+        if not self.odd:
+            unit = "N" if method == "write" else "N m"
+            self.odd = (
+                f"{method}() returned {brief(returned)}: return the three numbers really sent, in {unit}"
+            )
+        return commanded
 
-    @staticmethod
-    def _silently(call: Callable[[], object]) -> None:
-        try:
-            call()
-        except Exception:  # whatever failed first is what is told
-            pass
-
-
-def _sent(returned: Vector, commanded: Vector) -> Vector:
-    """What the driver says it sent, or the command where it says nothing usable."""
-    try:
-        if len(returned) == 3 and math.isfinite(sum(returned)):
-            return returned
-    except TypeError:
-        pass
-    return commanded
+    def _silence(self, method: str) -> None:
+        """Zero one output; whatever failed first is what is told."""
+        with suppress(BaseException):
+            getattr(self._driver, method)(ZERO)

@@ -6,9 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.errors import ConfigError, brief, listed, nearest
 
 WHERE = "<device options>"
+LARGEST = 1e300  # NaN, infinity and whole numbers that no float holds are beyond it
 
 
 class Options:
@@ -36,7 +37,7 @@ class Options:
     ) -> float:
         """A finite number, > ``above`` if given, within [``at_least``, ``at_most``]."""
         value = self._take(key, default)
-        usable = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        usable = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < LARGEST
         if not usable or (above is not None and value <= above) or not at_least <= value <= at_most:
             bounds = []
             if above is not None:
@@ -47,7 +48,9 @@ class Options:
                 bounds.append(f"at most {at_most:g}")
             raise self._refusal(
                 key,
-                f"= {value!r} is not usable: give a finite number" + "".join(f", {b}" for b in bounds) + ".",
+                f"= {brief(value)} is not usable: give a finite number"
+                + "".join(f", {b}" for b in bounds)
+                + ".",
             )
         return float(value)
 
@@ -55,14 +58,16 @@ class Options:
         """A whole number from 0 to ``at_most``."""
         value = self._take(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= at_most:
-            raise self._refusal(key, f"= {value!r} is not usable: give a whole number from 0 to {at_most}.")
+            raise self._refusal(
+                key, f"= {brief(value)} is not usable: give a whole number from 0 to {at_most}."
+            )
         return value
 
     def flag(self, key: str, default: bool) -> bool:
         """True or false."""
         value = self._take(key, default)
         if not isinstance(value, bool):
-            raise self._refusal(key, f"= {value!r} is not usable: give true or false.")
+            raise self._refusal(key, f"= {brief(value)} is not usable: give true or false.")
         return value
 
     def text(self, key: str, default: str | None, *, choices: tuple[str, ...] = ()) -> str | None:
@@ -71,10 +76,11 @@ class Options:
         if value is None:
             return None
         if not isinstance(value, str) or not value:
-            raise self._refusal(key, f"= {value!r} is not usable: give a word.")
+            raise self._refusal(key, f"= {brief(value)} is not usable: give a word.")
         if choices and value not in choices:
             raise self._refusal(
-                key, f"= {value!r} is not known{nearest(value, choices)}: choose one of {listed(choices)}."
+                key,
+                f"= {brief(value)} is not known{nearest(value, choices)}: choose one of {listed(choices)}.",
             )
         return value
 
@@ -82,7 +88,7 @@ class Options:
         """A list, or None when it was not given."""
         value = self._take(key, None)
         if value is not None and not isinstance(value, (list, tuple)):
-            raise self._refusal(key, f"= {value!r} is not usable: give a list.")
+            raise self._refusal(key, f"= {brief(value)} is not usable: give a list.")
         return None if value is None else list(value)
 
     def finish(self) -> None:

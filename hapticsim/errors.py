@@ -7,7 +7,12 @@ sentence and exits with status 2; a traceback is a defect.
 from __future__ import annotations
 
 import difflib
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
+
+LONGEST = 200  # characters of a foreign exception's text that a sentence quotes
+LONGEST_VALUE = 80  # of a value
 
 
 class HapticsimError(Exception):
@@ -47,3 +52,41 @@ def nearest(name: str, valid: Iterable[str]) -> str:
 def listed(names: Iterable[str]) -> str:
     """Return the names sorted and quoted for a sentence, or ``none``."""
     return ", ".join(repr(n) for n in sorted(names)) or "none"
+
+
+def in_words(error: BaseException, file: str = "") -> str:
+    """``ValueError: too far (wave.py line 12)``: what somebody else's code raised, in one line.
+
+    file : of that code; the line is of the innermost call in it, or where there is none of all.
+    """
+    try:
+        text = _line(str(error.msg) if isinstance(error, SyntaxError) else str(error), LONGEST)
+    except Exception:  # an exception whose own words raise
+        text = ""
+    name = type(error).__name__
+    return (f"{name}: {text}" if text else name) + _place(error, file)
+
+
+def brief(value: object) -> str:
+    """A value that somebody else's code returned, in one line."""
+    try:
+        return _line(repr(value), LONGEST_VALUE)
+    except Exception:  # whose own words raise
+        return f"a {type(value).__name__}"
+
+
+def _line(text: str, longest: int) -> str:
+    text = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
+
+
+def _place(error: BaseException, file: str) -> str:
+    if isinstance(error, SyntaxError) and error.filename:
+        return f" ({Path(error.filename).name} line {error.lineno})"
+    calls = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    own = [call for call in calls if call[0] == file]
+    foreign = [call for call in calls[1:] if not call[0].startswith("<")]  # the first is whoever called
+    if not own and not foreign:
+        return ""
+    where, line = (own or foreign)[-1]
+    return f" ({Path(where).name} line {line})"

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hapticsim.child import REFUSED, Child
-from hapticsim.drivers import find_driver, options_for, require_driver
+from hapticsim.driver_classes import from_anywhere
+from hapticsim.drivers import build_driver, find_driver, options_for, require_driver
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.interruption import begin_ending
@@ -158,7 +159,7 @@ def run_all(
         driver = find_driver(name)
     else:
         driver = require_driver(name)
-    info = driver(options).info  # building one checks its options and touches nothing
+    _, info = build_driver(driver, options)  # which checks its options and touches nothing
     if info.emulated:
         check_gains(limits_of(info.hello()), scene)
     limit = seconds if seconds is not None else scene.duration_s
@@ -177,7 +178,7 @@ def run_all(
 
         side = Operator(scene, record=path, realtime=realtime, probe=probe, say=say_line, progress=progress)
     children: list[Child] = []
-    arguments = ["-m", "hapticsim_devices", name, "--endpoint", side.device_endpoint]
+    arguments = ["-m", "hapticsim_devices", from_anywhere(name), "--endpoint", side.device_endpoint]
     arguments += ["--options", json.dumps(options)]
     arguments += ["--wait", "inf"]  # for this side, which ends the run if it is not to be had
     if scene.device.hold_to_run is not None:

@@ -13,7 +13,8 @@ import numpy as np
 import hapticsim
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Event, Hold, Safety
-from hapticsim.errors import ConfigError, HapticsimError
+from hapticsim.driver_calls import called, info_of, wrong, zero
+from hapticsim.errors import ConfigError, HapticsimError, brief
 from hapticsim.force_words import refused_engages, refused_event
 from hapticsim.haptics.delay import delay_in_ticks
 from hapticsim.haptics.joining import check_gains, limits_of
@@ -26,6 +27,7 @@ from hapticsim.recording.reader import Recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.simulation import Simulation
 from hapticsim.stretches import Stretches
+from hapticsim.wire.measurement import is_finite_vector, make_plain
 
 ZERO = [0.0, 0.0, 0.0]
 FELT = [  # columns of what the hand got, and why
@@ -74,7 +76,7 @@ def simulate(
     HapticsimError : the recording cannot be written any further; what was written of it can be read.
     """
     sim = simulation or Simulation(scene)
-    limits = limits_of(driver.info.hello())
+    limits = limits_of(info_of(driver).hello())
     check_gains(limits, scene)
     sim.couple(limits)
     rows = _no_rows_yet(seconds, scene.rate_Hz, len(sim.columns))
@@ -181,7 +183,7 @@ def _tick_by_tick(
     taken = 0
     try:
         for k in range(len(rows)):
-            sample = driver.read(k * scene.tick_s)
+            sample = _measured(driver, k * scene.tick_s)
             rising = sample.buttons & ~buttons
             buttons = sample.buttons
             if rising & 1 and safety in (Safety.DISARMED, Safety.FAULT):
@@ -206,12 +208,30 @@ def _tick_by_tick(
             torque = rows[k, PLACE["hand_torque_x_Nm"] : PLACE["hand_torque_x_Nm"] + 3]
             under_way.append((force.tolist(), torque.tolist()))
             arrived_force, arrived_torque = under_way.popleft()
-            driver.write(tuple(arrived_force))
-            driver.write_torque(tuple(arrived_torque))
+            _write(driver, "write", tuple(arrived_force))
+            _write(driver, "write_torque", tuple(arrived_torque))
             if taken % BATCH == 0:
                 done(taken)
+    except BaseException:
+        zero(driver)  # at once: what is recorded may take its time
+        raise
     finally:
         done(taken)
+
+
+def _measured(driver: Any, time_s: float) -> Any:
+    """A measurement of a driver; refused where a wire would not take it."""
+    sample = called(driver, "read", time_s)
+    if problem := make_plain(sample):
+        raise wrong(driver, f": read() {problem}")
+    return sample
+
+
+def _write(driver: Any, method: str, commanded: tuple[float, ...]) -> None:
+    """Write a force or a torque; refused where the driver does not say what it sent."""
+    sent = called(driver, method, commanded)
+    if sent is not commanded and not is_finite_vector(sent):
+        raise wrong(driver, f": {method}() returned {brief(sent)}: return the three numbers really sent")
 
 
 def replay(

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hapticsim.errors import HapticsimError
+from hapticsim.errors import HapticsimError, in_words
 
 from ..base import Driver
 from ..conformance import acting, measuring
@@ -94,10 +94,12 @@ def _found(check: str, run: Callable[[], Found]) -> Finding:
         outcome, words = run()
     except HapticsimError as error:
         outcome, words = FAILED, str(error)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         outcome = FAILED
         words = (
-            f"the driver raised {type(error).__name__} ({error}): raise nothing but DeviceError, in one "
-            "sentence with a remedy, when the device is gone."
+            f"the driver raised {in_words(error)}: raise nothing but DeviceError, in one sentence with a "
+            "remedy, when the device is gone."
         )
     return Finding(check, outcome, words)

@@ -49,7 +49,10 @@ def simulate(
     ],
     seconds: Annotated[float, typer.Option(callback=above_zero, help="[s] of simulated time")] = 15.0,
     out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
-    device: Annotated[str | None, typer.Option(help="driver (default: the scripted hand)")] = None,
+    device: Annotated[
+        str | None,
+        typer.Option("--device", "--driver", help="driver, or FILE.py:CLASS (default: the scripted hand)"),
+    ] = None,
     integrator: Annotated[
         str | None, typer.Option(help="the mechanism alone: cash_karp, rk4, dop853, radau, bdf or lsoda")
     ] = None,
@@ -119,7 +122,8 @@ def simulate(
 
 def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
     """The whole tick, with a driver in lockstep."""
-    from hapticsim.drivers import options_for, require_driver
+    from hapticsim.driver_calls import opened
+    from hapticsim.drivers import build_driver, options_for, require_driver
     from hapticsim.force_words import force_lines
     from hapticsim.recording.writer import check_can_record
     from hapticsim.simulation import Simulation
@@ -129,7 +133,7 @@ def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: 
         check_can_record(out)
     scene = load_scene(config)
     name = device or "scripted"
-    driver = require_driver(name)(options_for(name, scene.device))
+    driver, _ = build_driver(require_driver(name), options_for(name, scene.device))
     simulation = Simulation(scene, tell)
     start = time.perf_counter()
     shown = sys.stderr.isatty()
@@ -139,7 +143,7 @@ def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: 
             ratio = time_s / max(time.perf_counter() - start, 1e-9)
             tell(f"\r\033[K{time_s:.1f} of {seconds:g} s, {ratio:.0f} times real time")
 
-    with driver:
+    with opened(driver):
         rows = run_virtual(scene, driver, seconds, out, advance, simulation)
     wall = time.perf_counter() - start
     if shown:

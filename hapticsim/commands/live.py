@@ -44,7 +44,12 @@ def run(
     config: Config = Path(DEFAULT),
     device: Annotated[
         str | None,
-        typer.Option(help="driver instead of the scene's; 'auto': the mouse with a display, else the script"),
+        typer.Option(
+            "--device",
+            "--driver",
+            help="driver instead of the scene's, or FILE.py:CLASS; "
+            "'auto': the mouse with a display, else the script",
+        ),
     ] = None,
     seconds: Seconds = None,
     record: Annotated[
@@ -140,17 +145,10 @@ def switch(
 )
 def device(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="driver; 'list' shows all")],
+    name: Annotated[str, typer.Argument(help="driver, or FILE.py:CLASS; 'list' shows all")],
 ) -> None:
     """Start one device driver; further options go to it (see: hapticsim device NAME --help)."""
-    from hapticsim.drivers import find_driver
-
-    if name == "list":
-        arguments = ["--list"]
-    else:
-        if not name.startswith("-"):
-            find_driver(name)
-        arguments = [name, *context.args]
+    arguments = ["--list"] if name == "list" else [name, *context.args]
     os.execv(PYTHON[0], [*PYTHON, "-m", "hapticsim_devices", *arguments])
 
 
