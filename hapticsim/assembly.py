@@ -7,11 +7,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from hapticsim.arguments import shown, unusable
 from hapticsim.constraint_plan import constraint_arrays, equations_in, row_offsets
 from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.equations.mechanism_compiled import MechanismEquations, compile_mechanism
 from hapticsim.equations.response import factor_size, is_articulated
-from hapticsim.errors import ConfigError
+from hapticsim.errors import ConfigError, listed
 from hapticsim.haptics.coupler import Gains
 from hapticsim.kernels.allocate import (
     allocate_input,
@@ -119,9 +120,11 @@ class Assembly:
         ConfigError : there is none of this name.
         """
         names = [c.name for c in self.scene.constraints]
+        if not isinstance(name, str):
+            raise unusable(self.scene.path, "constraint", name, f"one of {listed(names)}")
         if name not in names:
             problem = f"is not there{nearest_constraint(name, names)}"
-            raise ConfigError(self.scene.path, f"constraint {name!r}", problem)
+            raise ConfigError(self.scene.path, f"constraint {shown(name)}", problem)
         return names.index(name)
 
     def rows_of(self, name: str) -> slice:

@@ -14,6 +14,8 @@ from pathlib import Path
 LONGEST = 200  # characters of a foreign exception's text that a sentence quotes
 LONGEST_VALUE = 80  # of a value
 
+LONGEST_NAME = 300  # characters of a path or a key in a sentence
+
 
 class HapticsimError(Exception):
     """A refusal in one sentence that ends with what to do about it."""
@@ -31,8 +33,8 @@ class ConfigError(HapticsimError):
 
     def __init__(self, file: object, key: str, problem: str) -> None:
         self.file, self.key, self.problem = str(file), key, problem
-        where = f"{self.file}: {key}" if key else self.file
-        super().__init__(f"{where} {problem}" if key else f"{where}: {problem}")
+        place = one_line(self.file)
+        super().__init__(f"{place}: {one_line(key)} {problem}" if key else f"{place}: {problem}")
 
 
 class DeviceError(HapticsimError):
@@ -43,8 +45,17 @@ class WireError(HapticsimError):
     """An endpoint cannot be bound or reached."""
 
 
-def nearest(name: str, valid: Iterable[str]) -> str:
+def one_line(text: str) -> str:
+    """Return a name for a sentence: what cannot be printed as its escape, what is very long cut off."""
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text if len(text) <= LONGEST_NAME else f"{text[:LONGEST_NAME]}..."
+
+
+def nearest(name: object, valid: Iterable[str]) -> str:
     """Return `` (did you mean 'x'?)`` for the closest valid name, or an empty string."""
+    if not isinstance(name, str):
+        return ""
     close = difflib.get_close_matches(name, list(valid), n=1, cutoff=0.5)
     return f" (did you mean {close[0]!r}?)" if close else ""
 

@@ -1,26 +1,36 @@
-"""A scene in virtual time: the same tick that the real-time loop takes, without a clock."""
+"""A scene in virtual time: the same tick that the real-time loop takes, without a clock.
+
+Every argument is checked before anything changes: a call that raises ``ConfigError`` has done nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from hapticsim.arguments import a_function, number, numbers, shown, truth, whole
 from hapticsim.assembly import Assembly, apply_gains
 from hapticsim.codes import DeviceFlag, Event, Fault, Hold, Safety
 from hapticsim.errors import ConfigError, listed, nearest
-from hapticsim.haptics.coupler import DeviceLimits, Gains
+from hapticsim.event_words import event_words, subject_of
+from hapticsim.fork import Fork, check_fork, tick_function_of
+from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
 from hapticsim.haptics.joining import scene_gains
-from hapticsim.kernels.arrays import Output, State
+from hapticsim.kernels.arrays import Output
 from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
 from hapticsim.kernels.row import PLACE, fill_row
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Placement
 from hapticsim.speed_choice import SpeedChoice
-from hapticsim.start import assemble_start, check_place, refuse_beyond
+from hapticsim.start import assemble_start, check_place, check_quaternions, check_scene, refuse_beyond
 
+MOST_COUNT = 2.0**62
+MOST_TICKS = 10**9  # in one call, which nothing can interrupt: eleven days at 1 kHz
+FLAGS = sum(DeviceFlag)
 UPRIGHT, STILL = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
 
 
@@ -41,8 +51,8 @@ class Snapshot:
 
     time: float  # [s]
     tick: int
-    q: np.ndarray  # (nq,)
-    u: np.ndarray  # (nu,)
+    q: np.ndarray  # (nq,) generalized coordinates [rad, m], of free and ball joints with unit quaternions
+    u: np.ndarray  # (nu,) generalized speeds [rad/s, m/s]
     contacts: tuple[Contact, ...]
     safety: Safety
     fault: Fault
@@ -54,12 +64,21 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class TickEvent:
-    """Something that happened inside the last tick."""
+    """Something that happened inside the last tick; ``str`` of it is its sentence."""
 
     kind: Event
-    contact: int  # index into ``Simulation.assembly.candidates`` or -1
-    value: float
+    contact: int  # index into ``Simulation.assembly.candidates``; constraints follow these; -1: neither
+    value: float  # what ``codes.Event`` says of the kind
     time: float  # [s]
+    subject: str = ""  # the two shapes, or the constraint, that it is about
+
+    @property
+    def text(self) -> str:
+        """The event as a sentence: the words that a server prints of it."""
+        return event_words(self.kind, self.subject, self.value)
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Simulation:
@@ -68,12 +87,19 @@ class Simulation:
     Parameters
     ----------
     scene : from ``hapticsim.load``.
-    progress : called with a line per function compiled.
+    progress : called with a line of text per function compiled.
 
-    Everything is checked here, at the door; a step is one compiled call.
+    The scene is checked here, at the door; a step is one compiled call.
+
+    Raises
+    ------
+    ConfigError : not a scene, or one that cannot start as it is written: which shape is how deep in which,
+        which constraint is open by how much.
     """
 
     def __init__(self, scene: Scene, progress: Callable[[str], None] | None = None) -> None:
+        check_scene(scene)
+        a_function("Simulation", "progress", progress)
         self.assembly: Assembly = assemble_start(scene, progress)
         self.scene = self.assembly.scene
         self.plan = self.assembly.plan
@@ -87,9 +113,14 @@ class Simulation:
     # -- time ------------------------------------------------------------------------------------------------
 
     def step(self, n: int = 1) -> None:
-        """Take n ticks of ``scene.tick_s`` with the present input."""
-        if n < 1:
-            raise ConfigError("step", "n", f"= {n!r} is not usable: it must be 1 or more.")
+        """Take n ticks of ``scene.tick_s`` seconds with the present input; n is 1 to 10^9.
+
+        Raises
+        ------
+        ConfigError : n is no whole number, or out of these bounds.
+        """
+        if type(n) is not int or not 1 <= n <= MOST_TICKS:
+            n = whole("step", "n", n, 1, MOST_TICKS)
         self._run(self._step, self.plan, self._state, self._input, self._output, self._workspace, n)
 
     def run_with(self, loop: Any, *others: Any) -> int:
@@ -105,7 +136,7 @@ class Simulation:
     # -- input -----------------------------------------------------------------------------------------------
 
     def apply(
-        self, torque: dict[str, float] | np.ndarray | None = None, force: np.ndarray | None = None
+        self, torque: Mapping[str, float] | np.ndarray | None = None, force: np.ndarray | None = None
     ) -> None:
         """Hold generalized forces, and a force at the handle, from the next tick on.
 
@@ -118,25 +149,33 @@ class Simulation:
         ------
         ConfigError : unknown joint, wrong shape, not finite, or no handle to push.
         """
-        if isinstance(torque, dict):
-            model = self.scene.model
-            names = [j.name for j in model.moving_joints if j.nu == 1]
-            for name, number in torque.items():
-                if name not in names:
-                    raise ConfigError(
-                        "apply",
-                        f"torque[{name!r}]",
-                        f"is not a joint with one degree of freedom{nearest(name, names)}: "
-                        f"allowed are {listed(names)}.",
-                    )
-                self._input.torque[model.u_slice(name)] = _finite(number, (), f"torque[{name!r}]")
+        if isinstance(torque, Mapping):
+            torque = self._torque_by_name(torque)
         elif torque is not None:
-            self._input.torque[:] = _finite(torque, self._input.torque.shape, "torque")
+            torque = numbers("apply", "torque", torque, self._input.torque.shape)
         if force is not None:
-            value = _finite(force, (3,), "force")
+            force = numbers("apply", "force", force, (3,))
             if self.plan.handle_frame < 0:
                 raise ConfigError("apply", "force", "has no handle to act on: give the scene a 'handle'.")
-            self._input.force_W[:] = value
+            self._input.force_W[:] = force
+        if torque is not None:
+            self._input.torque[:] = torque
+
+    def _torque_by_name(self, torque: Mapping[str, float]) -> np.ndarray:
+        """(nu,) the torque that there is, with those that are named."""
+        model, found = self.scene.model, self._input.torque.copy()
+        names = [j.name for j in model.moving_joints if j.nu == 1]
+        for name, value in torque.items():
+            key = f"torque[{shown(name)}]"
+            if name not in names:
+                raise ConfigError(
+                    "apply",
+                    key,
+                    f"is not a joint with one degree of freedom{nearest(name, names)}: "
+                    f"allowed are {listed(names)}.",
+                )
+            found[model.u_slice(name)] = numbers("apply", key, value, ())
+        return found
 
     def set_device(
         self,
@@ -147,28 +186,49 @@ class Simulation:
         angular_velocity: np.ndarray = STILL,
         flags: int = DeviceFlag.READY,
     ) -> None:
-        """Sample of the device for the next ticks: (3,) [m], (3,) [m/s], device axes, and its age [s].
+        """Give the sample of the device for the next ticks.
 
-        quaternion (4,) w, x, y, z of its handle, unit; angular_velocity (3,) [rad/s], device axes.
-        flags : bits of ``codes.DeviceFlag``.
+        Parameters
+        ----------
+        position, velocity : (3,) [m] and (3,) [m/s], device axes.
+        age : of the sample [s], 0 or more; beyond ``safety.timeout_s`` it gives no force.
+        quaternion : (4,) w, x, y, z of its handle in device axes, of length 1.
+        angular_velocity : (3,) [rad/s], device axes.
+        flags : bits of ``codes.DeviceFlag``; READY is what a device without trouble says.
+
+        Raises
+        ------
+        ConfigError : wrong shape, not finite, a quaternion of another length, unknown flags.
         """
-        turn = _finite(quaternion, (4,), "quaternion")
-        if not abs(float(np.linalg.norm(turn)) - 1.0) < 1e-3:
-            raise ConfigError("<argument>", "quaternion", "has not the length 1: divide it by its length.")
-        self._input.turn[:4] = turn
-        self._input.turn[4:] = _finite(angular_velocity, (3,), "angular_velocity")
-        self._input.device[:3] = _finite(position, (3,), "position")
-        self._input.device[3:6] = _finite(velocity, (3,), "velocity")
-        self._input.device[6] = age
-        self._input.device[7] = 1.0
-        self._input.flags[0] = flags
+        where = "set_device"
+        turn = numbers(where, "quaternion", quaternion, (4,))
+        if not abs(float(turn @ turn) - 1.0) < 2e-3:
+            raise ConfigError(where, "quaternion", "has not the length 1: divide it by its length.")
+        spin = numbers(where, "angular_velocity", angular_velocity, (3,))
+        place = numbers(where, "position", position, (3,))
+        rate = numbers(where, "velocity", velocity, (3,))
+        age_s = number(where, "age", age, 0.0)
+        bits = whole(where, "flags", flags, 0, FLAGS)
+        given = self._input
+        given.turn[:4], given.turn[4:] = turn, spin
+        given.device[:3], given.device[3:6] = place, rate
+        given.device[6], given.device[7] = age_s, 1.0
+        given.flags[0] = bits
 
     def remove_device(self) -> None:
         """No device any more; an armed run goes to the fault state at the next tick."""
         self._input.device[7] = 0.0
 
     def couple(self, limits: DeviceLimits) -> Gains:
-        """Set the coupler's gains for a device, as a server would on its wire, and return them."""
+        """Set the coupler's gains for a device, as a server would on its wire, and return them.
+
+        limits : ``haptics.coupler.DeviceLimits``, what a device says of itself.
+
+        Raises
+        ------
+        ConfigError : they are no limits, or one of them is no usable number.
+        """
+        check_limits(limits)
         gains = scene_gains(limits, self.scene)
         apply_gains(self._input, gains)
         return gains
@@ -182,20 +242,23 @@ class Simulation:
         self._input.requests[1] += 1
 
     def switch(self, name: str, held: bool) -> None:
-        """Ask a constraint to hold, or to let go, at the next tick.
+        """Ask a constraint to hold, or to let go, at the next tick; ``events`` says then what came of it.
+
+        name : of the scene's ``constraints``.
+        held : True to hold, False to let go.
 
         Raises
         ------
-        ConfigError : there is no constraint of this name.
+        ConfigError : there is no constraint of this name, or ``held`` is neither True nor False.
         """
-        c = self.assembly.constraint_index(name)
-        self._input.switch[c] = 2 * (self._input.switch[c] // 2 + 1) + int(held)
+        c, hold = self.assembly.constraint_index(name), truth("switch", "held", held)
+        self._input.switch[c] = 2 * (self._input.switch[c] // 2 + 1) + int(hold)
 
     # -- output ----------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> Snapshot:
-        """What there is now."""
+        """What there is now: time, q, u, contacts, safety and the forces of the last tick, as copies."""
         s, out = self._state, self._look()
         contacts = tuple(
             Contact(c.a, c.b, out.point_W[k].copy(), out.normal_W[k].copy(), float(out.contact_force[k]))
@@ -218,17 +281,22 @@ class Simulation:
 
     @property
     def events(self) -> tuple[TickEvent, ...]:
-        """What happened in the last tick."""
-        start = max(0, int(self._state.tick[0]) - 1) * self.scene.tick_s
+        """What happened in the last tick, in its order; ``event.text`` says it in words."""
         n = min(int(self._output.counts[0]), len(self._output.events))
+        if n == 0:
+            return ()
+        start = max(0, int(self._state.tick[0]) - 1) * self.scene.tick_s
+        candidates, constraints = self.assembly.candidates, [c.name for c in self.scene.constraints]
         return tuple(
-            TickEvent(Event(int(k)), int(i), float(v), start + float(t))
+            TickEvent(
+                Event(int(k)), int(i), float(v), start + float(t), subject_of(candidates, constraints, int(i))
+            )
             for k, i, v, t in self._output.events[:n]
         )
 
     @property
     def gaps(self) -> np.ndarray:
-        """(nk,) [m] gap of every contact candidate."""
+        """(nk,) [m] gap of every contact candidate, in the order of ``assembly.contact_names``."""
         return self._look().gap.copy()
 
     @property
@@ -247,11 +315,21 @@ class Simulation:
         return {name: Hold(int(h)) for name, h in zip(names, self._state.hold, strict=True)}
 
     def constraint_force(self, name: str) -> np.ndarray:
-        """(rows,) [N] or [N m] force of each row of a constraint, or of its friction; 0 while it is free."""
+        """(rows,) [N] or [N m] force of each row of a constraint, or of its friction; 0 while it is free.
+
+        Raises
+        ------
+        ConfigError : there is no constraint of this name.
+        """
         return self._look().row_force[self.assembly.rows_of(name)].copy()
 
     def constraint_gap(self, name: str) -> np.ndarray:
-        """(rows,) [m] or [rad] gap of each row of a constraint that holds; 0 while it is free."""
+        """(rows,) [m] or [rad] gap of each row of a constraint that holds; 0 while it is free.
+
+        Raises
+        ------
+        ConfigError : there is no constraint of this name.
+        """
         return self._look().row_gap[self.assembly.rows_of(name)].copy()
 
     @property
@@ -276,11 +354,16 @@ class Simulation:
         return float(self._output.residual[0])
 
     def energy(self) -> tuple[float, float]:
-        """Kinetic and potential energy [J]."""
+        """Kinetic and potential energy [J] of the mechanism; the potential of a mass m at p is -m g . p."""
         return self.assembly.equations.energy(self._state.q, self._state.u)
 
     def body_pose(self, name: str) -> Placement:
-        """Pose of a body in the world."""
+        """Pose of a body in the world: ``rotation`` (3, 3) R_WB and ``translation`` (3,) [m].
+
+        Raises
+        ------
+        HapticsimError : there is no body of this name.
+        """
         return self.assembly.equations.body_pose(name, self._state.q)
 
     # -- rows ------------------------------------------------------------------------------------------------
@@ -291,48 +374,95 @@ class Simulation:
         return self.assembly.columns
 
     def read_row(self, row: np.ndarray) -> int:
-        """Write the sample of the last tick to row (columns,); return the safety state."""
+        """Write the sample of the last tick to row (columns,); return the safety state.
+
+        Raises
+        ------
+        ConfigError : ``row`` is no writeable C-contiguous array of float64 with an entry per column.
+        """
+        if not (isinstance(row, np.ndarray) and row.shape == self._row_shape and row.dtype == np.float64):
+            raise self._row_refusal("read_row", row)
+        if not (row.flags.writeable and row.flags.c_contiguous):
+            raise self._row_refusal("read_row", row)
         tick = int(self._state.tick[0]) - 1
         fill_row(self._state, self._input, self._output, row, tick * self.scene.tick_s, tick, 0, 0)
         return int(self._state.safety[0])
 
     def take_inputs(self, row: np.ndarray) -> None:
-        """Use the recorded inputs of a row for the next tick."""
+        """Use the recorded inputs of a row (columns,), as ``read_row`` wrote it, for the next tick.
+
+        Raises
+        ------
+        ConfigError : another shape, or a count (of requests, of flags) that is no number.
+        """
+        if not (isinstance(row, np.ndarray) and row.shape == self._row_shape and row.dtype == np.float64):
+            raise self._row_refusal("take_inputs", row)
+        first, flags = PLACE["arm_requests"], PLACE["device_flags"]
+        switches = slice(self.assembly.first_switch, self.assembly.first_switch + self._input.switch.size)
+        counts = (*row[first : first + 2].tolist(), float(row[flags]), *row[switches].tolist())
+        if not all(abs(count) < MOST_COUNT for count in counts):
+            raise ConfigError(
+                "take_inputs", "row", "holds requests or flags that are no counts: read it again."
+            )
         i = PLACE["device_x_m"]
         self._input.device[:] = row[i : i + 8]
-        i = PLACE["arm_requests"]
-        self._input.requests[:] = row[i : i + 2]
+        self._input.requests[:] = row[first : first + 2]
         i = PLACE["coupler_stiffness_N_per_m"]
         self._input.coupler[:] = row[i : i + 3]
         i = PLACE["device_qw"]
         self._input.turn[:] = row[i : i + 7]
         self._input.turn_coupler[:] = row[i + 7 : i + 10]
         self._input.link[0] = row[PLACE["link_late_s"]]
-        i = PLACE["device_flags"]
-        self._input.flags[0], self._input.gap[:] = row[i], row[i + 1 : i + 3]
-        if self._input.switch.size:
-            i = self.assembly.first_switch
-            self._input.switch[:] = row[i : i + self._input.switch.size]
+        self._input.flags[0], self._input.gap[:] = row[flags], row[flags + 1 : flags + 3]
+        self._input.switch[:] = row[switches]
         if hint := self._input.hint.size:
             self._input.hint[:] = row[-hint:].reshape(self._input.hint.shape)
 
+    @cached_property
+    def _row_shape(self) -> tuple[int]:
+        return (len(self.assembly.columns),)
+
+    def _row_refusal(self, where: str, row: object) -> ConfigError:
+        found = f"{row.dtype} {row.shape}" if isinstance(row, np.ndarray) else type(row).__name__
+        (n,) = self._row_shape
+        return ConfigError(
+            where,
+            "row",
+            f"is {found}: it must be a C-contiguous float64 array; make it with numpy.zeros({n}).",
+        )
+
     # -- saving and forking ----------------------------------------------------------------------------------
 
-    def fork(self) -> State:
-        """A copy of the whole state, to be given back to ``restore``."""
-        return self._state.copy()
+    def fork(self) -> Fork:
+        """Return a copy of the whole run, to be given back to ``restore``: state, inputs, last output."""
+        return Fork(
+            self._state.copy(), self._input.copy(), self._output.copy(), self.scene.name, self._tick_function
+        )
 
-    def restore(self, state: State) -> None:
-        """Go on from a forked state; what was asked for since then (switches, arming) is forgotten."""
-        self._state.take(state)
-        self._input.switch[:] = state.switched
-        self._input.requests[:] = state.safety[2:4]
+    def restore(self, fork: Fork) -> None:
+        """Go on from a fork to the same bits as the run it was taken of; also of another simulation.
+
+        Inputs come back with it: torques and force applied, device, gains, arming, switch requests.  What was
+        asked for since then is forgotten.
+
+        Raises
+        ------
+        ConfigError : it is no fork, or one of another scene, or of this one with other values.
+        """
+        fork = check_fork(fork, self.scene.name, self._tick_function)
+        self._state.take(fork.state)
+        self._input.take(fork.input)
+        self._output.take(fork.output)
+
+    @cached_property
+    def _tick_function(self) -> str:
+        return tick_function_of(self.assembly)
 
     def set_state(self, q: np.ndarray, u: np.ndarray) -> None:
         """Put the mechanism somewhere else; contacts are found anew at the next tick.
 
-        q (nq,) with unit quaternions, u (nu,).  A constraint that holds and is off by more than a millimetre
-        there is let go at that tick, with a fault (kernels/imposing.py).
+        q (nq,) [rad, m] with unit quaternions, u (nu,) [rad/s, m/s].  A constraint that holds and is off by
+        more than a millimetre there is let go at that tick, with a fault (kernels/imposing.py).
 
         Raises
         ------
@@ -340,19 +470,12 @@ class Simulation:
             inside another; nothing has changed then.
         """
         state = self._state
-        q, u = _finite(q, state.q.shape, "q"), _finite(u, state.u.shape, "u")
-        refuse_beyond(self.assembly, q, u, "<argument>", "q, u")
-        check_place(self.assembly, q, "q")
+        q = numbers("set_state", "q", q, state.q.shape)
+        u = numbers("set_state", "u", u, state.u.shape)
+        check_quaternions(self.scene.model, q, "set_state", "q")
+        refuse_beyond(self.assembly, q, u, "set_state", "q, u")
+        check_place(self.assembly, q, "set_state", "q")
         state.q[:], state.u[:] = q, u
         state.active[:] = state.rank[:] = state.face[:] = 0
         state.depth[:] = 0.0
         state.energy[:] = 0.0
-
-
-def _finite(value: object, shape: tuple[int, ...], name: str) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
-    if array.shape != shape:
-        raise ConfigError("<argument>", name, f"has shape {array.shape}: it must be {shape}.")
-    if not np.all(np.isfinite(array)):
-        raise ConfigError("<argument>", name, "holds NaN or infinity: every number must be finite.")
-    return array

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
+from hapticsim.arguments import number, numbers, shown, unusable
 from hapticsim.assembly import Assembly, assemble, turning_speeds
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.arrays import Output
 from hapticsim.kernels.energy import MOST_Q, MOST_TURN, MOST_U
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.model.scene import Scene, Shape
-from hapticsim.model.tree import WORLD, Placement
+from hapticsim.model.tree import WORLD, Model, Placement
 
+LEAST_RATE_Hz, MOST_RATE_Hz = 1.0, 1e5
 DEPTH_m = 1e-3  # what rounding and small mistakes may leave; a contact holds it there
 GAP = 1e-4  # [m] or [rad] that a constraint may be open; the first ticks close it
 CLOSED = 1e-12  # [m] or [rad]
@@ -80,7 +83,53 @@ def refuse_beyond(assembly: Assembly, q: np.ndarray, u: np.ndarray, path: str, k
         raise ConfigError(path, key, why + (f" at {1.0 / tick_s:g} Hz." if most[r] < MOST_U else "."))
 
 
-def check_place(assembly: Assembly, q: np.ndarray, key: str) -> None:
+def check_scene(scene: object) -> None:
+    """Refuse what is no scene, or one put together in Python whose start or rate no tick could use.
+
+    Raises
+    ------
+    ConfigError : what was given, and what to give.
+    """
+    if not isinstance(scene, Scene):
+        if isinstance(scene, str | os.PathLike | Mapping):
+            scene = os.fspath(scene) if isinstance(scene, os.PathLike) else scene
+            raise ConfigError(
+                "Simulation",
+                "scene",
+                f"= {shown(scene)} is no scene: give hs.Simulation(hs.load({shown(scene)})).",
+            )
+        if isinstance(scene, Model):
+            raise ConfigError(
+                "Simulation",
+                "scene",
+                "is a model, which has no rate, shapes or handle: write a scene file with its to_yaml() and "
+                "give hs.Simulation(hs.load(path)).",
+            )
+        raise ConfigError("Simulation", "scene", f"= {shown(scene)} is no scene: give what hs.load returns.")
+    if not isinstance(scene.model, Model):
+        raise unusable("Simulation", "scene.model", scene.model, "a model")
+    model = scene.model
+    number("Simulation", "scene.rate_Hz", scene.rate_Hz, LEAST_RATE_Hz, MOST_RATE_Hz)
+    numbers("Simulation", "scene.q0", scene.q0, (model.nq,))
+    numbers("Simulation", "scene.u0", scene.u0, (model.nu,))
+    check_quaternions(model, scene.q0, "Simulation", "scene.q0")
+
+
+def check_quaternions(model: Model, q: np.ndarray, path: str, key: str) -> None:
+    """Refuse coordinates (nq,) with a quaternion that has not the length 1.
+
+    Raises
+    ------
+    ConfigError : where it stands, and its length.
+    """
+    for start in model.quaternions:
+        length = float(np.linalg.norm(q[start : start + 4]))
+        if not abs(length - 1.0) < 1e-3:
+            why = f"is a quaternion of the length {length:.3g}: divide it by its length."
+            raise ConfigError(path, f"{key}[{start}:{start + 4}]", why)
+
+
+def check_place(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
     """Refuse coordinates (nq,) that put a shape into another, as a start is refused.
 
     Raises
@@ -90,8 +139,8 @@ def check_place(assembly: Assembly, q: np.ndarray, key: str) -> None:
     state, out = assembly.new_state(), assembly.new_output()
     state.q[:] = q
     locate_kernel()(assembly.plan, state, assembly.new_input(), out, assembly.new_workspace())
-    _refuse_depth(assembly, out, "<argument>", key)
-    _refuse_middles(assembly, q, "<argument>", key)
+    _refuse_depth(assembly, out, path, key)
+    _refuse_middles(assembly, q, path, key)
 
 
 def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:

@@ -218,7 +218,7 @@ def test_the_loop_is_told_by_a_thread_of_its_own_and_its_rows_replay() -> None:
 def test_a_packed_state_is_read_back_whole() -> None:
     simulation = hs.Simulation(landing())
     simulation.step(400)
-    state, again = simulation.fork(), simulation.assembly.new_state()
+    state, again = simulation.fork().state, simulation.assembly.new_state()
     row = np.zeros(state_size(state))
     compiled(pack_state, STATE, VECTOR)(state, row)
     compiled(read_packed, VECTOR, STATE)(row, again)

@@ -173,7 +173,7 @@ ROWS = np.zeros((3, 2))
         ),
         (
             lambda e: e.batch("bias", ROWS, ROWS, threads=0),
-            "bias of planar_two_link cannot run on 0 threads: give 1 or more.",
+            "bias of planar_two_link cannot run on 0 threads: give a whole number from 1 to 1024.",
         ),
         (
             lambda e: e.batch("bias", ROWS, ROWS, out=np.empty((3, 4))[:, :2]),

@@ -90,8 +90,8 @@ def test_a_prediction_contains_the_turns_of_the_hand():
     rows = visit(found, 3.0)
     sim = Simulation(found)
     predictor = Predictor(sim.assembly)
-    packed = np.zeros(state_size(sim.fork()))
-    pack(sim.fork(), packed)
+    packed = np.zeros(state_size(sim.fork().state))
+    pack(sim.fork().state, packed)
     prediction = predictor.predict(0, packed, command_of(rows))
     for row in rows:
         sim.take_inputs(row)

@@ -29,19 +29,19 @@ def four_bar():
 
 
 def packed_of(sim: hs.Simulation) -> np.ndarray:
-    row = np.zeros(state_size(sim.fork()))
-    pack_state(sim.fork(), row)
+    row = np.zeros(state_size(sim.fork().state))
+    pack_state(sim.fork().state, row)
     return row
 
 
 def test_every_field_of_a_state_has_its_rule_and_its_owner(wam: hs.Simulation):
-    fields = {name for name, _ in wam.fork().items()}
+    fields = {name for name, _ in wam.fork().state.items()}
     assert set(StateCheck(wam.assembly).rules) == fields
     assert MECHANISM | HAND == fields and not MECHANISM & HAND
 
 
 def test_a_correction_takes_the_mechanism_and_what_the_device_is_fixed_to(four_bar: hs.Simulation):
-    source, target = four_bar.fork(), four_bar.fork()
+    source, target = four_bar.fork().state.copy(), four_bar.fork().state.copy()
     for _, array in source.items():
         array += 1
     adopt(source, target)
@@ -51,7 +51,7 @@ def test_a_correction_takes_the_mechanism_and_what_the_device_is_fixed_to(four_b
 
 
 def test_a_new_operator_finds_the_mechanism_and_no_hand_on_it(wam: hs.Simulation):
-    state = wam.fork()
+    state = wam.fork().state.copy()
     for _, array in state.items():
         array += 1
     row = np.zeros(state_size(state))
@@ -95,7 +95,7 @@ def test_a_state_of_the_scene_passes_also_in_contact(which: str, request: pytest
 )
 def test_a_number_that_breaks_a_rule_is_named(wam: hs.Simulation, field: str, value: float, named: str):
     row = packed_of(wam)
-    row[place_of(wam.fork(), field)] = value
+    row[place_of(wam.fork().state, field)] = value
     with np.errstate(all="raise"):
         assert StateCheck(wam.assembly).trouble(row) == f"its {named} is out of range"
 
@@ -114,7 +114,7 @@ from hapticsim.teleop.predictor import Predictor
 from hapticsim.teleop.state_check import StateCheck
 
 sim = hs.Simulation(hs.load(sys.argv[1]))
-state = sim.fork()
+state = sim.fork().state.copy()
 start = np.zeros(state_size(state))
 pack_state(state, start)
 check, predictor = StateCheck(sim.assembly), Predictor(sim.assembly)

@@ -355,7 +355,7 @@ def test_the_chain_of_the_papers_has_the_mass_matrix_of_two_rectangles():
         ),
         ({"step_s": math.inf}, "step_s = inf is not usable: it must be finite and above 0."),
         ({"store_every_s": "x"}, "store_every_s = 'x' is not usable: it must be finite and above 0."),
-        ({"max_steps": 0}, "max_steps = 0 is not usable: it must be a whole number above 0."),
+        ({"max_steps": 0}, "max_steps = 0 is not usable: it must be a whole number from 1 to 2147483648."),
         ({"q0": [0.0]}, "q0 has shape (1,): it must be (2,)."),
         ({"u0": [0.0, math.nan]}, "u0 holds NaN or infinity: every number must be finite."),
         ({"torques": [1.0] * 3}, "torques has shape (3,): it must be (2,)."),

@@ -31,7 +31,7 @@ def remote_run(rows: np.ndarray) -> tuple[list[np.ndarray], hs.Simulation]:
     remote = hs.Simulation(hs.load(CONFIG))
     packed = []
     for command in rows:
-        state = np.zeros(state_size(remote.fork()))
+        state = np.zeros(state_size(remote._state))
         pack_state(remote._state, state)
         packed.append(state)
         remote.take_inputs(command)
@@ -62,7 +62,7 @@ def test_prediction_two_seconds_ahead_equals_the_remote_later_to_the_bit(operato
 
 def test_a_packed_state_comes_back_whole(operator_rows: np.ndarray) -> None:
     _, remote = remote_run(operator_rows[:5000:10])
-    original = remote.fork()
+    original = remote.fork().state
     packed = np.zeros(state_size(original))
     pack_state(original, packed)
     copy = remote.assembly.new_state()

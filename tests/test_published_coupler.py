@@ -112,7 +112,7 @@ def test_the_origin_that_arming_moved_is_the_one_that_is_published():
     sim.read_row(row)
     describer.state(row)
     after = describer.scene(1.0, 0.1)["mapping"]["origin"]
-    np.testing.assert_allclose(after, sim.fork().origin_W, atol=1e-12)
+    np.testing.assert_allclose(after, sim.fork().state.origin_W, atol=1e-12)
     assert np.linalg.norm(np.subtract(after, before)) > 0.05
 
 

@@ -9,8 +9,9 @@ import hapticsim as hs
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.published import Describer
 from tests import scenes
-from tests.places import PUCK, WAM
+from tests.places import CONFIGS, PUCK, WAM
 
 LIMITS = DeviceLimits(12.0, 14500.0, 10.0, 0.2)
 
@@ -73,7 +74,6 @@ def test_a_fork_replays_to_the_bit_also_in_another_simulation(when):
     other = coupled()
     visit(other, 0, 37)  # whatever it did before
     other.restore(fork)
-    other._input.requests[:] = sim._input.requests
     assert visit(other, when, 500) == expected
 
 
@@ -81,7 +81,7 @@ def test_a_fork_is_a_copy():
     sim = coupled()
     fork = sim.fork()
     sim.step(50)
-    assert fork.tick[0] == 0 and sim.state.tick == 50
+    assert fork.state.tick[0] == 0 and sim.state.tick == 50
 
 
 def test_a_visit_arms_touches_pushes_back_and_leaves():
@@ -93,6 +93,27 @@ def test_a_visit_arms_touches_pushes_back_and_leaves():
         pressed = max(pressed, *(c.force for c in sim.state.contacts), 0.0)
     assert kinds == [Event.SAFETY, Event.TOUCH, Event.SAFETY, Event.LEAVE], "arming, a touch, armed, a lift"
     assert sim.state.safety is Safety.ARMED and pushed > 5.0 and pressed > 5.0
+
+
+def test_an_event_says_itself_in_the_words_of_the_server():
+    sim, texts = coupled(), []
+    for i in range(700):
+        visit(sim, i, 1)
+        texts += [str(e) for e in sim.events if e.kind not in (Event.SELECT, Event.IMPULSE)]
+        for e in sim.events:
+            published = Describer(sim.assembly).event(i, e.kind, e.contact, e.value, 0.0)
+            assert e.text == str(e) == published["text"]
+    assert texts[0] == "force output is arming"
+    assert texts[1].startswith("fingertip on table touched, ") and texts[1].endswith(" mJ lost")
+    assert texts[2] == "force output is armed"
+
+
+def test_an_event_of_a_constraint_names_it():
+    sim = hs.Simulation(hs.load(CONFIGS / "four_bar.yaml"))
+    (name,) = sim.held
+    sim.switch(name, False)
+    sim.step()
+    assert [e.text for e in sim.events] == [f"{name!r} is free"]
 
 
 def test_a_state_put_in_by_hand_finds_its_contacts_anew():
@@ -160,7 +181,7 @@ def test_a_device_taken_away_takes_the_force_with_it_in_the_next_tick():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda s: s.step(0), "step: n = 0 is not usable: it must be 1 or more."),
+        (lambda s: s.step(0), "step: n = 0 is not usable: it must be a whole number from 1 to 1000000000."),
         (
             lambda s: s.apply(torque={"J22": 1.0}),
             "apply: torque['J22'] is not a joint with one degree of freedom (did you mean 'J2'?): "
@@ -168,20 +189,20 @@ def test_a_device_taken_away_takes_the_force_with_it_in_the_next_tick():
         ),
         (
             lambda s: s.apply(torque={"J1": np.nan}),
-            "<argument>: torque['J1'] holds NaN or infinity: every number must be finite.",
+            "apply: torque['J1'] holds NaN or infinity: every number must be finite.",
         ),
-        (lambda s: s.apply(torque=np.zeros(3)), "<argument>: torque has shape (3,): it must be (4,)."),
+        (lambda s: s.apply(torque=np.zeros(3)), "apply: torque has shape (3,): it must be (4,)."),
         (
             lambda s: s.apply(force=np.array([0.0, np.inf, 0.0])),
-            "<argument>: force holds NaN or infinity: every number must be finite.",
+            "apply: force holds NaN or infinity: every number must be finite.",
         ),
         (
             lambda s: s.set_device(np.zeros(2), np.zeros(3)),
-            "<argument>: position has shape (2,): it must be (3,).",
+            "set_device: position has shape (2,): it must be (3,).",
         ),
         (
             lambda s: s.set_state(np.zeros(4), np.full(4, np.nan)),
-            "<argument>: u holds NaN or infinity: every number must be finite.",
+            "set_state: u holds NaN or infinity: every number must be finite.",
         ),
     ],
 )

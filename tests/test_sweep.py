@@ -179,7 +179,7 @@ def test_a_journal_of_something_else_is_refused_and_left_alone(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"workers": 0}, "run_sweep: workers = 0 is not usable: it must be 1 or more."),
+        ({"workers": 0}, "run_sweep: workers = 0 is not usable: it must be a whole number from 1 to 1024."),
         (
             {"workers": 2, "scheduler": "tcp://here:1"},
             "run_sweep: workers does not go with a scheduler: the cluster has its own.",

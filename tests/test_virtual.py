@@ -132,7 +132,7 @@ def test_looking_ahead_is_right_while_the_hand_rests_and_says_how_wrong_it_was_w
     simulation, rows = visit(CONFIGS / "wam_table.yaml")
     ghost = LookAhead(simulation.assembly, 0.1)
     again = hs.Simulation(simulation.scene)
-    packed = np.zeros(state_size(again.fork()))
+    packed = np.zeros(state_size(again.fork().state))
     errors = np.zeros(len(rows))
     for k, row in enumerate(rows):
         again.take_inputs(row)

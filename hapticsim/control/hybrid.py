@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hapticsim.arguments import a_function, number, numbers, real_numbers, unusable
 from hapticsim.control.tip import Tip, damped_step
 from hapticsim.equations.compiled import Equations
 from hapticsim.errors import ConfigError
@@ -81,6 +82,11 @@ class HybridController:
     """
 
     def __init__(self, equations: Equations, settings: HybridSettings, path: Path | None = None) -> None:
+        if not isinstance(equations, Equations):
+            raise unusable(WHERE, "equations", equations, "what hs.compile_equations returns")
+        if not isinstance(settings, HybridSettings):
+            raise unusable(WHERE, "settings", settings, "HybridSettings(...)")
+        a_function(WHERE, "path", path)
         if equations.nq != equations.nu:
             raise ConfigError(
                 WHERE,
@@ -108,17 +114,14 @@ class HybridController:
 
         normal_W : (3,) out of the surface, any length; None keeps the one there is.
         """
-        if not (np.isfinite(force_N) and force_N >= 0.0):
-            raise ConfigError(
-                WHERE, "force_N", f"= {force_N!r} is not usable: it must be finite and 0 or above."
-            )
+        pressed = number(WHERE, "force_N", force_N, 0.0, words="finite and 0 or above")
         if normal_W is not None:
             normal = _vector("normal_W", normal_W, 3)
             length = float(np.linalg.norm(normal))
             if length == 0.0:
                 raise ConfigError(WHERE, "normal_W", "has no length: give the direction out of the surface.")
             self.state.normal_W = normal / length
-        self.state.force_des = float(force_N)
+        self.state.force_des = pressed
         self.state.integral_N = 0.0
 
     def update(self, time: float, q: np.ndarray, u: np.ndarray, force: float = 0.0) -> np.ndarray:
@@ -180,16 +183,14 @@ def _limits_of(equations: Equations) -> np.ndarray:
 
 
 def _vector(key: str, value: object, n: int) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
-    if array.shape != (n,):
-        raise ConfigError(WHERE, key, f"has shape {array.shape}: it must be ({n},).")
-    if not np.all(np.isfinite(array)):
-        raise ConfigError(WHERE, key, "holds NaN or infinity: every number must be finite.")
-    return array
+    return numbers(WHERE, key, value, (n,))
 
 
 def _gains(key: str, value: object, n: int) -> np.ndarray:
-    array = np.asarray(value, dtype=float)
+    try:
+        array = real_numbers(value).astype(float)
+    except ValueError:
+        raise unusable(WHERE, key, value, f"{n} numbers, one for each speed") from None
     if array.shape != (n,):
         raise ConfigError(
             WHERE, key, f"has shape {array.shape}: it must be ({n},), one number for each speed."
@@ -201,13 +202,11 @@ def _gains(key: str, value: object, n: int) -> np.ndarray:
 
 def _check_numbers(settings: HybridSettings) -> None:
     for key in ("period_s", "path_damping", "path_speed_m_per_s"):
-        value = getattr(settings, key)
-        if not (np.isfinite(value) and value > 0.0):
-            raise ConfigError(WHERE, key, f"= {value!r} is not usable: it must be finite and above 0.")
+        words, value = "finite and above 0", getattr(settings, key)
+        if not number(WHERE, key, value, words=words) > 0.0:
+            raise unusable(WHERE, key, value, words)
     for key in ("force_gain_per_s", "force_reserve_N", "start_s"):
-        value = getattr(settings, key)
-        if not (np.isfinite(value) and value >= 0.0):
-            raise ConfigError(WHERE, key, f"= {value!r} is not usable: it must be finite and 0 or above.")
+        number(WHERE, key, getattr(settings, key), 0.0, words="finite and 0 or above")
     if settings.force_gain_per_s * settings.period_s >= 1.0:
         raise ConfigError(
             WHERE,

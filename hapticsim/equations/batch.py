@@ -21,6 +21,7 @@ from numba import float32, float64, int64, types, void
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from hapticsim.arguments import real_numbers
 from hapticsim.equations.cache import cache_root, load_compiled
 from hapticsim.errors import HapticsimError
 
@@ -121,8 +122,8 @@ def evaluate(
 def checked_states(where: str, name: str, value: Any, n: int) -> np.ndarray:
     """Return an input (count, n) as a C-contiguous array of finite float64, or refuse it."""
     try:
-        array: np.ndarray = np.ascontiguousarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        array: np.ndarray = np.ascontiguousarray(real_numbers(value), dtype=np.float64)
+    except ValueError:
         raise HapticsimError(
             f"{name} of {where} must be numbers in {n} columns, one row per state."
         ) from None

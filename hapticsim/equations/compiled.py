@@ -7,24 +7,30 @@ caller owns.  Each function is generated and compiled when it is first used, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numba import float64, void
 
-from hapticsim.equations.algorithms import Algorithm
+from hapticsim.arguments import a_function, names, real_numbers, shown, truth
+from hapticsim.equations.algorithms import ALGORITHMS, Algorithm
 from hapticsim.equations.batch import address_of, batch, checked_states, evaluate
 from hapticsim.equations.cache import equations_folder, load_compiled
 from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of, traced
 from hapticsim.equations.emit import emit_module
 from hapticsim.equations.frames import partial_velocities
+from hapticsim.equations.precision import precision_of
 from hapticsim.equations.recursions import Linkage, poses
-from hapticsim.errors import HapticsimError, listed, nearest
+from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
+from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import MovingTree, moving_tree
 from hapticsim.model.tree import Model, Placement
 
 Progress = Callable[[str], Any]
+MOST_THREADS = 1024
 
 
 def signature(name: str) -> Any:
@@ -75,7 +81,11 @@ class Kernels:
 
 
 class Equations:
-    """Equations of motion of one model.
+    """Equations of motion of one model, of ``compile_equations``.
+
+    Arguments of all methods: q (nq,) [rad, m], unit quaternions where joints have them; u (nu,) [rad/s, m/s];
+    tau (nu,) [N m, N].  They take whatever holds as many finite numbers and return fresh arrays; anything
+    else raises ``HapticsimError``.
 
     nq, nu : numbers of generalized coordinates and speeds.
     tree : the model as the recursions see it, fixed joints lumped.
@@ -94,6 +104,11 @@ class Equations:
         progress: Progress | None = None,
         aligned: bool = True,
     ) -> None:
+        check_model("compile_equations", model)
+        a_function("compile_equations", "progress", progress)
+        truth("compile_equations", "aligned", aligned)
+        if frames is not None:
+            frames = names("compile_equations", "frames", frames, "names of bodies")
         self.model = model
         self.tree = moving_tree(model, aligned)
         self.nq, self.nu = self.tree.nq, self.tree.nu
@@ -121,7 +136,17 @@ class Equations:
         """Return forward dynamics by a named algorithm in float64 or float32, for comparing them.
 
         ``equations/algorithms.py`` lists the names; "abm_exact" is what ``forward_dynamics`` does.
+
+        Raises
+        ------
+        HapticsimError : no such algorithm or precision, or one that cannot take joints that follow others.
         """
+        precision_of(precision)
+        if not isinstance(name, str) or name not in ALGORITHMS:
+            raise HapticsimError(
+                f"forward dynamics of {self.model.name} has no algorithm {shown(name)}"
+                f"{nearest(name, ALGORITHMS)}; there are {listed(ALGORITHMS)}."
+            )
         if (name, precision) not in self._algorithms:
             made = Algorithm(self.tree, name, precision, self._checked, self._progress)
             self._algorithms[name, precision] = made
@@ -134,13 +159,13 @@ class Equations:
         return tau
 
     def mass_matrix(self, q: Any) -> np.ndarray:
-        """Return M (nu, nu), symmetric, armature included."""
+        """Return the mass matrix M (nu, nu) [kg m^2, kg m, kg], symmetric, armature included."""
         M = np.empty((self.nu, self.nu))
         self.kernels.mass_matrix(self._q(q), M)
         return M
 
     def bias(self, q: Any, u: Any) -> np.ndarray:
-        """Return h (nu,) with M udot + h = tau."""
+        """Return h (nu,) [N m, N] with M udot + h = tau: gravity, centrifugal and Coriolis forces."""
         h = np.empty(self.nu)
         self.kernels.bias(self._q(q), self._u("u", u), h)
         return h
@@ -152,7 +177,12 @@ class Equations:
         return float(out[0]), float(out[1])
 
     def body_pose(self, name: str, q: Any) -> Placement:
-        """Return X_WB of any body of the model."""
+        """Return X_WB of any body of the model: ``rotation`` (3, 3) and ``translation`` (3,) [m], world axes.
+
+        Raises
+        ------
+        HapticsimError : there is no body of this name.
+        """
         self.tree.place_of(name)
         X = np.empty((len(self.model.bodies), 12))
         self.kernels.poses(self._q(q), X)
@@ -180,19 +210,25 @@ class Equations:
 
         Returns the output (states, ...), or a dict of outputs by name.  Shapes and finiteness are checked
         once, not per state.
+
+        Raises
+        ------
+        HapticsimError : no such function, a wrong number of arrays or rows, not finite, or an ``out`` that
+            cannot be written to.
         """
-        if name not in CATALOGUE:
-            raise HapticsimError(
-                f"{self.model.name} has no function {name!r}{nearest(name, CATALOGUE)}; "
-                f"there are {listed(CATALOGUE)}."
-            )
+        check_function(self.model.name, name, CATALOGUE)
         where, entry = f"{name} of {self.model.name}", CATALOGUE[name]
         if len(arrays) != len(entry.inputs):
             raise HapticsimError(
                 f"{where} takes {', '.join(entry.inputs)}, got {len(arrays)} arrays: give one for each."
             )
-        if threads is not None and threads < 1:
-            raise HapticsimError(f"{where} cannot run on {threads} threads: give 1 or more.")
+        if threads is not None and (
+            isinstance(threads, bool) or not isinstance(threads, Integral) or not 1 <= threads <= MOST_THREADS
+        ):
+            raise HapticsimError(
+                f"{where} cannot run on {shown(threads)} threads: "
+                f"give a whole number from 1 to {MOST_THREADS}."
+            )
         shapes = shapes_of(name, self.tree, self.frames)
         given = zip(entry.inputs, arrays, strict=True)
         inputs = {a: checked_states(where, a, value, shapes[a][0]) for a, value in given}
@@ -204,7 +240,12 @@ class Equations:
         """Return the C-callable address of a kernel, a first-class function of ``signature(name)``.
 
         Valid as long as this object lives.
+
+        Raises
+        ------
+        HapticsimError : there is no function of this name.
         """
+        check_function(self.model.name, name, CATALOGUE)
         return address_of(getattr(self.kernels, name), signature(name))
 
     @property
@@ -220,11 +261,10 @@ class Equations:
 
     def _checked(self, name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
         n = self.nq if name == "q" else self.nu
-        try:
-            with np.errstate(over="ignore"):  # a number too large for single precision is refused below
-                array: np.ndarray = np.ascontiguousarray(value, dtype=dtype)
-        except (TypeError, ValueError):
-            raise HapticsimError(f"{name} of {self.model.name} must be {n} numbers, got {value!r}.") from None
+        if type(value) is np.ndarray and value.dtype == dtype:
+            array: np.ndarray = np.ascontiguousarray(value)
+        else:
+            array = self._numbers(name, value, n, dtype)
         if array.shape != (n,):
             raise HapticsimError(
                 f"{name} of {self.model.name} must have shape ({n},), got {array.shape}: "
@@ -236,6 +276,50 @@ class Equations:
             )
         return array
 
+    def _numbers(self, name: str, value: Any, n: int, dtype: type) -> np.ndarray:
+        try:
+            array = real_numbers(value)
+            with np.errstate(over="ignore"):  # a number too large for single precision is refused later
+                return np.ascontiguousarray(array, dtype=dtype)
+        except ValueError:
+            raise HapticsimError(
+                f"{name} of {self.model.name} must be {n} numbers, got {shown(value)}."
+            ) from None
+
+
+def check_model(where: str, model: object) -> None:
+    """Refuse what is no model of a tree of bodies; a scene has one, a URDF file makes one.
+
+    Raises
+    ------
+    ConfigError : what was given, and what to give.
+    """
+    if isinstance(model, MechanismModel):
+        raise ConfigError(
+            where,
+            "model",
+            f"= {model.name!r} is a mechanism by Kane's method: give it to hs.compile_mechanism.",
+        )
+    if not isinstance(model, Model):
+        remedy = f"give hs.load_urdf({shown(model)})" if isinstance(model, str | os.PathLike) else ""
+        if isinstance(getattr(model, "model", None), Model):
+            remedy = "give its model, scene.model"
+        remedy = remedy or "give what hs.load_urdf returns, or scene.model"
+        raise ConfigError(where, "model", f"is a {type(model).__name__} and no model of a robot: {remedy}.")
+
+
+def check_function(model: str, name: object, known: Collection[str]) -> None:
+    """Refuse a function that is not offered.
+
+    Raises
+    ------
+    HapticsimError : names the nearest, and all there are.
+    """
+    if not isinstance(name, str) or name not in known:
+        raise HapticsimError(
+            f"{model} has no function {shown(name)}{nearest(name, known)}; there are {listed(known)}."
+        )
+
 
 def compile_equations(
     model: Model,
@@ -245,14 +329,19 @@ def compile_equations(
 ) -> Equations:
     """Return the equations of motion of a model.
 
+    model : of ``load_urdf``, or ``scene.model``; a tree of bodies.
     frames : bodies whose partial velocities the loop needs (those with a shape, a handle or a sensor); may be
-    empty.
-        None means every moving body with mass.
+        empty.  None means every moving body with mass.
     progress : called with pieces of text while something is compiled that is not in the cache, e.g.
         ``sys.stderr.write``.
     aligned : False keeps the axes of bodies as they are given instead of turning them along their joints, for
         studies of what that costs in digits.
 
     Nothing is compiled here: every function is compiled when it is first used.
+
+    Raises
+    ------
+    ConfigError : ``model`` is none, a frame is no text, or another argument of the wrong kind.
+    HapticsimError : a frame that the model does not have.
     """
     return Equations(model, frames, progress, aligned)

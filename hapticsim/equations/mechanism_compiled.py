@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numba import float64, void
 
+from hapticsim.arguments import a_function, names, shown
 from hapticsim.equations.batch import address_of
 from hapticsim.equations.cache import load_compiled
 from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS
-from hapticsim.equations.compiled import Equations, Progress
+from hapticsim.equations.compiled import Equations, Progress, check_function
 from hapticsim.equations.emit import emit_module
 from hapticsim.equations.mechanism_source import form, mechanism_folder, model_of
 from hapticsim.equations.trace import Trace
-from hapticsim.errors import HapticsimError, listed, nearest
+from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.tree import WORLD
@@ -50,11 +51,12 @@ class Extent:
 
     def place_of(self, body: str) -> int:
         """Return the number of a place, -1 for the world; refuse unknown names."""
-        if body == WORLD:
+        if isinstance(body, str) and body == WORLD:
             return -1
-        if body not in self.where:
+        if not isinstance(body, str) or body not in self.where:
             raise HapticsimError(
-                f"{self.name} has no body {body!r}{nearest(body, self.where)}; it has {listed(self.where)}."
+                f"{self.name} has no body {shown(body)}{nearest(body, self.where)}; "
+                f"it has {listed(self.where)}."
             )
         return self.where[body]
 
@@ -145,6 +147,9 @@ class MechanismEquations(Equations):
     def __init__(
         self, model: MechanismModel, frames: Sequence[str] | None = None, progress: Progress | None = None
     ) -> None:
+        a_function("compile_mechanism", "progress", progress)
+        if frames is not None:
+            frames = names("compile_mechanism", "frames", frames, "names of bodies")
         self.model = model
         self.tree: Any = Extent(
             model.name, model.nq, model.nu, {n: i for i, n in enumerate(model.body_names)}
@@ -200,7 +205,8 @@ class MechanismEquations(Equations):
         )
 
     def batch(self, name: str, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
-        if name in CATALOGUE and "F" in arguments_of(name):
+        check_function(self.model.name, name, CATALOGUE)
+        if "F" in arguments_of(name):
             raise HapticsimError(
                 f"{self.model.name} evaluates {name} one state at a time: use kernels.{name}."
             )
@@ -208,6 +214,7 @@ class MechanismEquations(Equations):
 
     def address(self, name: str) -> int:
         """Return the C-callable address of a kernel, ``rows`` and ``sensors`` included."""
+        check_function(self.model.name, name, ARGUMENTS)
         return address_of(getattr(self.kernels, name), mechanism_signature(name))
 
     @property
@@ -224,6 +231,16 @@ def compile_mechanism(
 
     mechanism : made in Python, or the model that ``load_mechanism`` read from a file.
     frames, progress : as for ``compile_equations``.
+
+    Raises
+    ------
+    ConfigError : it is no mechanism, or one of which no equations can be made: what is wrong with which part.
     """
+    if not isinstance(mechanism, Mechanism | MechanismModel):
+        raise ConfigError(
+            "compile_mechanism",
+            "mechanism",
+            f"is a {type(mechanism).__name__}: give an hs.Mechanism, or what hs.load_mechanism returns.",
+        )
     model = model_of(mechanism) if isinstance(mechanism, Mechanism) else mechanism
     return MechanismEquations(model, frames, progress)

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hapticsim.arguments import a_path, number, shown, text, unusable
 from hapticsim.equations.cache import cache_root
 from hapticsim.equations.seal import write_whole
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
@@ -151,13 +152,15 @@ def load_mechanism(path: str | Path, parameters: Mapping[str, Value] | None = No
     ------
     ConfigError : the file cannot be read, raises, or makes something that cannot be used.
     """
+    a_path("load_mechanism", "path", path, "a mechanism file")
+    given = _parameters({} if parameters is None else parameters)
     recorded, refusal = _recorded.get()
     try:
         text = recorded if recorded is not None else _text_of(Path(path))
     except (OSError, UnicodeDecodeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(path, "", f"cannot be read ({reason}): check the path.") from None
-    source = MechanismFile(str(path), text, tuple(sorted((parameters or {}).items())), refusal)
+    source = MechanismFile(str(path), text, given, refusal)
     kept = mechanism_folder(source.digest) / DESCRIPTION
     try:
         return _model(json.loads(kept.read_text(encoding="utf-8")), source)
@@ -169,6 +172,18 @@ def load_mechanism(path: str | Path, parameters: Mapping[str, Value] | None = No
     except OSError:
         pass  # where nothing can be kept, compiling will say so
     return _model(words, source)
+
+
+def _parameters(parameters: object) -> tuple[tuple[str, Value], ...]:
+    """Sorted names and values of a mechanism's parameters; numbers, truth values and text only."""
+    where = "load_mechanism"
+    if not isinstance(parameters, Mapping):
+        raise unusable(where, "parameters", parameters, "a dict of names and values")
+    for name, value in parameters.items():
+        text(where, "parameters", name, "names as text, with their values")
+        if not isinstance(value, bool | str):
+            number(where, f"parameters[{shown(name)}]", value, words="a finite number, True, False or text")
+    return tuple(sorted(parameters.items()))
 
 
 def model_of(mechanism: Mechanism) -> MechanismModel:

@@ -14,6 +14,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from hapticsim.arguments import shown
 from hapticsim.errors import HapticsimError, listed, nearest
 
 
@@ -44,9 +45,9 @@ PRECISIONS = {
 
 def precision_of(name: str) -> Precision:
     """Return the precision of a name; refuse others."""
-    if name not in PRECISIONS:
+    if not isinstance(name, str) or name not in PRECISIONS:
         raise HapticsimError(
-            f"equations have no precision {name!r}{nearest(name, PRECISIONS)}; "
+            f"equations have no precision {shown(name)}{nearest(name, PRECISIONS)}; "
             f"there are {listed(PRECISIONS)}."
         )
     return PRECISIONS[name]

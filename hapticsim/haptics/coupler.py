@@ -15,12 +15,14 @@ numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
+from hapticsim.arguments import number, unusable
 from hapticsim.haptics.choice import Asked, choose
 from hapticsim.haptics.let_go import Axis, stable_until_s
 from hapticsim.model.scene import CouplerSettings, Mapping
 
+LARGEST = 1e9  # of any number that a device says of itself
 HAND_DAMPING = 6.5  # [N s/m], arm holding a HapticMaster (one published trial: 6.45); not a bound
 HAND_TURNING_DAMPING = 0.01  # [N m s/rad], the same at the 40 mm of a grip: a choice, not a measurement
 SHARE_OF_CONDITION = 0.8  # derived gains use at most this much of the damping available
@@ -46,6 +48,19 @@ class DeviceLimits:
     apparent_inertia_kg_m2: float = 0.0
     physical_damping_Nms_per_rad: float = 0.0
     velocity_window_s: float = 0.01  # over which its driver takes the velocity
+
+
+def check_limits(limits: object) -> None:
+    """Refuse what a device cannot say of itself.
+
+    Raises
+    ------
+    ConfigError : it is no ``DeviceLimits``, or a number of it is not finite or below 0.
+    """
+    if not isinstance(limits, DeviceLimits):
+        raise unusable("couple", "limits", limits, "hapticsim.haptics.coupler.DeviceLimits(...)")
+    for field in fields(limits):
+        number("couple", f"limits.{field.name}", getattr(limits, field.name), 0.0, LARGEST)
 
 
 @dataclass(frozen=True)

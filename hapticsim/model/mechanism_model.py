@@ -15,7 +15,7 @@ import numpy as np
 from hapticsim.errors import HapticsimError
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.constraints import Constraint, Friction, equation_rows
-from hapticsim.model.tree import ANGULAR, WORLD, Joint, Model
+from hapticsim.model.tree import ANGULAR, WORLD, Joint, Model, no_joint
 
 
 class Source(Protocol):
@@ -118,17 +118,17 @@ class MechanismModel(Model):
     def q_slice(self, joint_name: str) -> slice:
         """Where the coordinate of a joint stands in q; empty for a joint without one."""
         for joint in self.moving_joints:
-            if joint.name == joint_name and isinstance(joint, SpeedJoint):
+            if isinstance(joint_name, str) and joint.name == joint_name and isinstance(joint, SpeedJoint):
                 start = max(joint.coordinate, 0)
                 return slice(start, start + joint.nq)
-        raise KeyError(joint_name)
+        raise no_joint(self, joint_name)
 
     def u_slice(self, joint_name: str) -> slice:
         """Where the speed of a joint stands in u."""
         for r, joint in enumerate(self.moving_joints):
-            if joint.name == joint_name:
+            if isinstance(joint_name, str) and joint.name == joint_name:
                 return slice(r, r + 1)
-        raise KeyError(joint_name)
+        raise no_joint(self, joint_name)
 
     @property
     def quaternions(self) -> tuple[int, ...]:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hapticsim.arguments import shown
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
@@ -67,11 +68,12 @@ class MovingTree:
 
     def place_of(self, body: str) -> tuple[int, Placement]:
         """Return (moving index or -1, X_MB) of an original body, or of the world; refuse unknown names."""
-        if body == WORLD:
+        if isinstance(body, str) and body == WORLD:
             return -1, _IDENTITY
-        if body not in self.where:
+        if not isinstance(body, str) or body not in self.where:
             raise HapticsimError(
-                f"{self.name} has no body {body!r}{nearest(body, self.where)}; it has {listed(self.where)}."
+                f"{self.name} has no body {shown(body)}{nearest(body, self.where)}; "
+                f"it has {listed(self.where)}."
             )
         return self.where[body]
 

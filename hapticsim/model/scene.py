@@ -152,4 +152,5 @@ class Scene:
 
     @property
     def tick_s(self) -> float:
+        """[s] of one tick."""
         return 1.0 / self.rate_Hz

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from hapticsim.arguments import shown
+from hapticsim.errors import HapticsimError, listed, nearest
+
 WORLD = "world"
 ANGULAR, LINEAR = "rad", "m"
 
@@ -113,6 +116,14 @@ class Joint:
         return 0 if self.mimic else JOINT_KINDS[self.kind].nu
 
 
+def no_joint(model: Model, name: object) -> HapticsimError:
+    """Return the refusal of a joint that is not there."""
+    names = [joint.name for joint in model.joints]
+    return HapticsimError(
+        f"{model.name} has no joint {shown(name)}{nearest(name, names)}; it has {listed(names)}."
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """A tree of bodies.  Bodies and joints are ordered parents first; ``joints[i].child == bodies[i].name``.
@@ -127,10 +138,12 @@ class Model:
 
     @property
     def nq(self) -> int:
+        """Number of generalized coordinates."""
         return sum(j.nq for j in self.joints)
 
     @property
     def nu(self) -> int:
+        """Number of generalized speeds."""
         return sum(j.nu for j in self.joints)
 
     @property
@@ -140,6 +153,7 @@ class Model:
 
     @property
     def body_names(self) -> tuple[str, ...]:
+        """Names of the bodies, in their order."""
         return tuple(b.name for b in self.bodies)
 
     @property
@@ -151,22 +165,32 @@ class Model:
         return names
 
     def q_slice(self, joint_name: str) -> slice:
-        """Where the coordinates of a joint stand in q."""
+        """Where the coordinates of a joint stand in q.
+
+        Raises
+        ------
+        HapticsimError : there is no joint of this name.
+        """
         start = 0
         for joint in self.joints:
-            if joint.name == joint_name:
+            if isinstance(joint_name, str) and joint.name == joint_name:
                 return slice(start, start + joint.nq)
             start += joint.nq
-        raise KeyError(joint_name)
+        raise no_joint(self, joint_name)
 
     def u_slice(self, joint_name: str) -> slice:
-        """Where the speeds of a joint stand in u."""
+        """Where the speeds of a joint stand in u.
+
+        Raises
+        ------
+        HapticsimError : there is no joint of this name.
+        """
         start = 0
         for joint in self.joints:
-            if joint.name == joint_name:
+            if isinstance(joint_name, str) and joint.name == joint_name:
                 return slice(start, start + joint.nu)
             start += joint.nu
-        raise KeyError(joint_name)
+        raise no_joint(self, joint_name)
 
     @property
     def quaternions(self) -> tuple[int, ...]:

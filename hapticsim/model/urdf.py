@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 
+from hapticsim.arguments import a_path, names, truth, unusable
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.model.checks import check_finite_mass, check_moving_bodies
 from hapticsim.model.followers import with_followers
@@ -55,6 +56,13 @@ def load_urdf(
     ------
     ConfigError : one sentence with the file, the link or joint, what was found and what is allowed.
     """
+    where = "load_urdf"
+    a_path(where, "path", path, "a URDF file")
+    truth(where, "fixed_base", fixed_base)
+    truth(where, "mimic", mimic)
+    locked = names(where, "locked", locked, "names of joints")
+    if notes is not None and not isinstance(notes, list):
+        raise unusable(where, "notes", notes, "a list, to which notes are appended, or None")
     robot = _robot(path)
     for kind in ("link", "joint"):
         if (found := len(robot.findall(kind))) > MOST_PARTS:

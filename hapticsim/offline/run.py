@@ -7,14 +7,15 @@ far another algorithm would have been off.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from hapticsim.arguments import number, numbers, one_of, truth, unusable, whole
 from hapticsim.equations.compiled import Equations
-from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.errors import ConfigError
 from hapticsim.offline.balance import unexplained_energy
 from hapticsim.offline.cash_karp import cash_karp
 from hapticsim.offline.ending import Ending
@@ -25,6 +26,8 @@ from hapticsim.offline.scipy_methods import METHODS, scipy_method
 
 INTEGRATORS = ("cash_karp", "rk4", *METHODS)
 
+WHERE = "simulate_offline"
+MOST_STEPS = 2**31
 TIGHTEST = {"float64": 1e-15, "float32": 1e-7}  # what is asked below is rounding
 
 
@@ -103,25 +106,28 @@ def simulate_offline(
     ------
     ConfigError : an unknown name, a wrong length, a number that cannot be used.
     """
+    if not isinstance(equations, Equations):
+        raise unusable(WHERE, "equations", equations, "what hs.compile_equations returns")
     integrator = {name.lower(): name for name in INTEGRATORS}.get(str(integrator).lower(), integrator)
-    if integrator not in INTEGRATORS:
-        raise _unknown("integrator", integrator, INTEGRATORS)
-    if precision not in PRECISIONS:
-        raise _unknown("precision", precision, PRECISIONS)
+    one_of(WHERE, "integrator", integrator, INTEGRATORS)
+    one_of(WHERE, "precision", precision, PRECISIONS)
+    truth(WHERE, "condition_number", condition_number)
     if precision == "float32" and integrator in METHODS:
         raise _refusal("precision", f"= 'float32' does not go with {integrator!r}: use 'cash_karp' or 'rk4'.")
     if precision == "float32" and equations.nq != equations.nu:
         raise _refusal("precision", "= 'float32' does not go with free and ball joints: use 'float64'.")
-    for name, number in (("seconds", seconds), ("step_s", step_s), ("store_every_s", store_every_s)):
-        _above(name, number, 0.0)
+    for name, value in (("seconds", seconds), ("step_s", step_s), ("store_every_s", store_every_s)):
+        _above(name, value, 0.0)
     _above("accuracy", accuracy, 0.0)
     if integrator != "rk4" and accuracy < TIGHTEST[precision]:
         raise _refusal(
             "accuracy",
             f"= {accuracy!r} is below the rounding of {precision}: {TIGHTEST[precision]} is the least.",
         )
-    if isinstance(max_steps, bool) or not isinstance(max_steps, int) or max_steps < 1:
-        raise _refusal("max_steps", f"= {max_steps!r} is not usable: it must be a whole number above 0.")
+    whole(WHERE, "max_steps", max_steps, 1, MOST_STEPS)
+    equations.algorithm(algorithm, precision)
+    if compare_with is not None:
+        equations.algorithm(compare_with, precision)
     q = _numbers("q0", q0, equations.nq)
     u = _numbers("u0", u0, equations.nu)
     law = torques if callable(torques) else None
@@ -209,27 +215,15 @@ def _energy(equations: Equations, q: np.ndarray, u: np.ndarray) -> tuple[float, 
     return float(out[0]), float(out[1])
 
 
-def _above(name: str, number: Any, least: float) -> None:
-    usable = isinstance(number, int | float | np.number) and not isinstance(number, bool)
-    if not usable or not np.isfinite(number) or number <= least:
-        raise _refusal(name, f"= {number!r} is not usable: it must be finite and above {least:g}.")
+def _above(name: str, value: Any, least: float) -> None:
+    words = f"finite and above {least:g}"
+    if not number(WHERE, name, value, words=words) > least:
+        raise unusable(WHERE, name, value, words)
 
 
 def _numbers(name: str, value: Any, n: int) -> np.ndarray:
-    try:
-        array = np.array(value, dtype=float)
-    except (TypeError, ValueError):
-        raise _refusal(name, f"= {value!r} is not usable: it must be {n} numbers.") from None
-    if array.shape != (n,):
-        raise _refusal(name, f"has shape {array.shape}: it must be ({n},).")
-    if not np.all(np.isfinite(array)):
-        raise _refusal(name, "holds NaN or infinity: every number must be finite.")
-    return array
-
-
-def _unknown(key: str, name: str, valid: Iterable[str]) -> ConfigError:
-    return _refusal(key, f"= {name!r} is not known{nearest(name, valid)}: use one of {listed(valid)}.")
+    return numbers(WHERE, name, value, (n,))
 
 
 def _refusal(key: str, problem: str) -> ConfigError:
-    return ConfigError("simulate_offline", key, problem)
+    return ConfigError(WHERE, key, problem)

@@ -9,20 +9,24 @@ and ``cluster.py`` run them here or on a dask cluster; what is run and what come
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TimeRemainingColumn
 from rich.text import Text
 
+from hapticsim.arguments import a_path, text, truth, unusable, whole
 from hapticsim.errors import ConfigError
 from hapticsim.offline.attempt import Outcome, SweepError
 from hapticsim.offline.cluster import on_cluster
 from hapticsim.offline.journal import Journal
 from hapticsim.offline.workers import on_workers
+
+MOST_WORKERS = 1024
 
 
 def run_sweep(
@@ -54,8 +58,18 @@ def run_sweep(
         in the journal.
     ConfigError : an argument that cannot be used.
     """
-    if workers is not None and (isinstance(workers, bool) or not isinstance(workers, int) or workers < 1):
-        raise ConfigError("run_sweep", "workers", f"= {workers!r} is not usable: it must be 1 or more.")
+    where = "run_sweep"
+    if not callable(function):
+        raise unusable(where, "function", function, "a function of one set of parameters")
+    if isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sequence | np.ndarray):
+        raise unusable(where, "parameters", parameters, "a list with one set of parameters per run")
+    if workers is not None:
+        whole(where, "workers", workers, 1, MOST_WORKERS)
+    if scheduler is not None:
+        text(where, "scheduler", scheduler, "the address of a dask scheduler, such as 'tcp://host:8786'")
+    truth(where, "progress", progress)
+    if journal is not None:
+        a_path(where, "journal", journal, "a file")
     if workers is not None and scheduler is not None:
         raise ConfigError("run_sweep", "workers", "does not go with a scheduler: the cluster has its own.")
     results: dict[int, Any] = {}

@@ -13,10 +13,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from hapticsim.arguments import text, unusable
 from hapticsim.errors import WireError
 
 IPC_PATH_BYTES = 107  # sockaddr_un.sun_path less its final zero
 LAST_PORT = 65535
+LONGEST_WAIT_S = 1e6  # for a message: eleven days
 
 _told = ""  # an XDG_RUNTIME_DIR that was said to be of no use
 
@@ -53,6 +55,27 @@ def private_folder() -> Path:
             "remove it, or set XDG_RUNTIME_DIR."
         )
     return folder
+
+
+def check_connection(where: str, endpoint: object, context: object, curve: object) -> None:
+    """Refuse what no socket can be made of; what stands in the endpoint is checked by ``check_endpoint``.
+
+    where : the call, for the sentence.
+
+    Raises
+    ------
+    ConfigError : which argument is of the wrong kind.
+    """
+    import zmq
+
+    text(where, "endpoint", endpoint, "text such as 'ipc:///run/user/1000/hapticsim/publish.sock', or None")
+    if context is not None and not isinstance(context, zmq.Context):
+        raise unusable(where, "context", context, "a zmq.Context, or None")
+    if curve is not None:
+        from hapticsim.wire.curve import Curve
+
+        if not isinstance(curve, Curve):
+            raise unusable(where, "curve", curve, "a hapticsim.wire.curve.Curve, or None")
 
 
 def default_endpoint(name: str) -> str:

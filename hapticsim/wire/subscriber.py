@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import zmq
 
+from hapticsim.arguments import names, number, shown, unusable
 from hapticsim.errors import WireError
-from hapticsim.wire.endpoints import default_endpoint, is_same_machine
+from hapticsim.wire.endpoints import LONGEST_WAIT_S, check_connection, default_endpoint, is_same_machine
 from hapticsim.wire.ports import connect_subscriber
 from hapticsim.wire.topics import Published, unframe
 
@@ -27,14 +28,20 @@ _KEPT = 1024  # messages kept for `receive`; the oldest go first
 _PER_CALL = 4096  # frames taken per call, so that a fast publisher cannot hold the caller
 
 
+def _any(topics: object) -> bool:
+    return not isinstance(topics, Sized) or len(topics) > 0
+
+
 class Subscriber:
     """Receives what a publisher offers on some topics.  Use it from one thread.
 
     Parameters
     ----------
-    endpoint : what the publisher bound; the default ``publish`` endpoint if None.
-    topics : names of `topics.TOPICS`, or of others the publisher offers.
-    context, curve : see `ports`.
+    endpoint : what the publisher bound (``ipc://...`` or ``tcp://...``); the default ``publish`` endpoint if
+        None.
+    topics : names of `topics.TOPICS` ("state", "scene", ...), or of others the publisher offers.
+    context : ZeroMQ context to use, the process-wide one if None.
+    curve : keys of ``wire.curve.Curve``, which a tcp endpoint needs.
 
     Public attributes: ``received`` and ``missing`` (messages by topic; missing are gaps in the numbers:
     dropped for slowness, or published while the connection was down) and ``malformed`` (frames that were no
@@ -43,6 +50,7 @@ class Subscriber:
     Raises
     ------
     WireError : the endpoint cannot be used.
+    ConfigError : an argument of the wrong kind.
     """
 
     def __init__(
@@ -54,9 +62,15 @@ class Subscriber:
         curve: Curve | None = None,
     ) -> None:
         self.endpoint = default_endpoint("publish") if endpoint is None else endpoint
-        if isinstance(topics, str) or not topics:
-            raise WireError(f"topics = {topics!r} is not usable: give a list of names, such as ('state',).")
-        self.topics = tuple(topics)
+        check_connection("Subscriber", self.endpoint, context, curve)
+        if isinstance(topics, str) or not _any(topics):
+            raise WireError(
+                f"topics = {shown(topics)} is not usable: give a list of names, such as ('state',)."
+            )
+        self.topics = names("Subscriber", "topics", topics, "names of topics")
+        for i, topic in enumerate(self.topics):
+            if not (topic.isascii() and topic.isprintable() and topic):
+                raise unusable("Subscriber", f"topics[{i}]", topic, "a name of printable ASCII characters")
         self.received: Counter[str] = Counter()
         self.missing: Counter[str] = Counter()
         self.malformed = 0
@@ -69,7 +83,16 @@ class Subscriber:
         self._offset_ns: float = 0 if self._same_clock else math.inf
 
     def receive(self, timeout_s: float = 0.0) -> Published | None:
-        """Return the next message in order, waiting up to ``timeout_s`` for it; None if there is none."""
+        """Return the next message in order, waiting up to ``timeout_s`` [s] for it; None if there is none.
+
+        A message has ``topic``, ``payload``, ``number`` and ``stamp_ns`` (`topics.Published`).
+
+        Raises
+        ------
+        ConfigError : ``timeout_s`` is no number of 0 or more.
+        WireError : the subscriber is closed.
+        """
+        number("receive", "timeout_s", timeout_s, 0.0, LONGEST_WAIT_S)
         self._drain()
         if not self._waiting and timeout_s > 0.0 and self._socket.poll(max(1, math.ceil(1000.0 * timeout_s))):
             self._drain()
@@ -83,10 +106,13 @@ class Subscriber:
 
         Raises
         ------
-        WireError : the topic is not subscribed to, or ``timeout_s`` passed without a message.
+        WireError : the topic is not subscribed to, ``timeout_s`` passed without a message, or the subscriber
+            is closed.
+        ConfigError : ``timeout_s`` is no number of 0 or more.
         """
-        if topic not in self.topics:
-            raise WireError(f"topic {topic!r} is not subscribed to: name it in topics={self.topics!r}.")
+        self._check_topic(topic)
+        if timeout_s is not None:
+            number("latest", "timeout_s", timeout_s, 0.0, LONGEST_WAIT_S)
         self._drain()
         give_up = time.monotonic() + (timeout_s or 0.0)
         while topic not in self._newest and (left := give_up - time.monotonic()) > 0.0:
@@ -106,14 +132,19 @@ class Subscriber:
 
         From another machine the age is counted from the fastest message seen, and so too low by its travel
         time.
+
+        Raises
+        ------
+        WireError : the topic is not subscribed to.
         """
+        self._check_topic(topic)
         newest = self._newest.get(topic)
         if newest is None:
             return math.inf
         return max(0.0, (time.monotonic_ns() - newest.stamp_ns - self._offset_ns) * 1e-9)
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the socket; a second time does nothing."""
         self._socket.close()
 
     def __enter__(self) -> Subscriber:
@@ -122,7 +153,13 @@ class Subscriber:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
+    def _check_topic(self, topic: object) -> None:
+        if not isinstance(topic, str) or topic not in self.topics:
+            raise WireError(f"topic {shown(topic)} is not subscribed to: name it in topics={self.topics!r}.")
+
     def _drain(self) -> None:
+        if self._socket.closed:
+            raise WireError(f"{self.endpoint}: this Subscriber is closed: make another one.")
         for _ in range(_PER_CALL):
             try:
                 data = self._socket.recv(zmq.DONTWAIT)

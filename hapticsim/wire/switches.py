@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import zmq
 
+from hapticsim.arguments import number, shown, truth
 from hapticsim.errors import WireError
-from hapticsim.wire.endpoints import default_endpoint
+from hapticsim.wire.endpoints import LONGEST_WAIT_S, check_connection, default_endpoint
 from hapticsim.wire.fields import Refused, text
 from hapticsim.wire.ports import CONTROL_QUEUE, PUBLISHED_BYTES, connect_dealer
 from hapticsim.wire.requests import (
@@ -38,13 +39,16 @@ class Switches:
 
     Parameters
     ----------
-    endpoint : what the server bound; the default ``control`` endpoint if None.
-    timeout_s : how long `switch` and `constraints` wait for the answer.
-    context, curve : see `ports`.
+    endpoint : what the server bound (``ipc://...`` or ``tcp://...``); the default ``control`` endpoint if
+        None.
+    timeout_s : how long `switch` and `constraints` wait for the answer [s].
+    context : ZeroMQ context to use, the process-wide one if None.
+    curve : keys of ``wire.curve.Curve``, which a tcp endpoint needs.
 
     Raises
     ------
     WireError : the endpoint cannot be used.
+    ConfigError : an argument of the wrong kind.
     """
 
     def __init__(
@@ -56,7 +60,8 @@ class Switches:
         curve: Curve | None = None,
     ) -> None:
         self.endpoint = default_endpoint("control") if endpoint is None else endpoint
-        self.timeout_s = timeout_s
+        check_connection("Switches", self.endpoint, context, curve)
+        self.timeout_s = number("Switches", "timeout_s", timeout_s, 0.0, LONGEST_WAIT_S)
         self._socket = connect_dealer(
             self.endpoint, context=context, curve=curve, queue=CONTROL_QUEUE, longest_bytes=PUBLISHED_BYTES
         )
@@ -70,8 +75,9 @@ class Switches:
         Raises
         ------
         WireError : there is no such constraint, it could not be imposed, or nobody answered.
+        ConfigError : ``held`` is neither True nor False.
         """
-        answer = self._wait(self._switch_request(name, held))
+        answer = self._wait(self._switch_request("switch", name, held))
         return str(answer.get("hold"))
 
     def constraints(self) -> list[dict[str, Any]]:
@@ -93,8 +99,9 @@ class Switches:
         Raises
         ------
         WireError : the name cannot be that of a constraint.
+        ConfigError : ``held`` is neither True nor False.
         """
-        return self._send(self._switch_request(name, held))
+        return self._send(self._switch_request("offer", name, held))
 
     def take(self) -> str | None:
         """Return a sentence of the server that has come: why something was refused, or what now holds.
@@ -110,7 +117,7 @@ class Switches:
         return None
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the socket; a second time does nothing."""
         self._socket.close()
 
     def __enter__(self) -> Switches:
@@ -119,15 +126,17 @@ class Switches:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _switch_request(self, name: str, held: bool) -> SwitchRequest:
+    def _switch_request(self, where: str, name: str, held: bool) -> SwitchRequest:
+        hold = truth(where, "held", held)
         try:
             _check_name(name)
         except Refused as refused:
             raise WireError(
-                f"constraint {name!r}: is not usable: a name has 1 to {NAME_LENGTH} printable characters."
+                f"constraint {shown(name)}: is not usable: a name has 1 to {NAME_LENGTH} printable "
+                "characters."
             ) from refused
         self._number += 1
-        return SwitchRequest(self._number, name, bool(held))
+        return SwitchRequest(self._number, name, hold)
 
     def _wait(self, request: Request) -> dict[str, Any]:
         """Send a request, wait for its answer and return it; a refusal is raised."""
@@ -153,13 +162,19 @@ class Switches:
         )
 
     def _send(self, request: Request) -> bool:
+        self._check_open()
         try:
             self._socket.send(encode_request(request), zmq.DONTWAIT)
         except zmq.Again:
             return False
         return True
 
+    def _check_open(self) -> None:
+        if self._socket.closed:
+            raise WireError(f"{self.endpoint}: this connection is closed: make another one.")
+
     def _receive(self) -> bytes | None:
+        self._check_open()
         try:
             return self._socket.recv(zmq.DONTWAIT)
         except zmq.Again:

@@ -15,8 +15,8 @@ import hapticsim as hs
 from campaign.kinds import Trial, kind
 from campaign.rig import RAMP_S, SCENE
 from hapticsim.codes import DeviceFlag, Safety
+from hapticsim.fork import Fork
 from hapticsim.haptics.joining import limits_of, scene_gains
-from hapticsim.kernels.arrays import State
 
 TICKS, LIMIT_N = 400, 12.0
 SWAY_M, SWAY_TICKS = 0.02, 300
@@ -25,7 +25,7 @@ ODD = (math.nan, math.inf, -math.inf, 1e300, -1e300, 1e9)
 
 
 @functools.cache
-def bench() -> tuple[hs.Simulation, State]:
+def bench() -> tuple[hs.Simulation, Fork]:
     """A scene whose coupler has the gains of a device, and the state it starts with."""
     scene = hs.load(SCENE)
     sim = hs.Simulation(replace(scene, safety=replace(scene.safety, ramp_s=RAMP_S)))

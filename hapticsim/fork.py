@@ -1,0 +1,103 @@
+"""What a run is between two ticks, copied: given back, it goes on to the same bits."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hapticsim.assembly import Assembly
+from hapticsim.equations.cache import equations_folder
+from hapticsim.equations.mechanism_compiled import MechanismEquations
+from hapticsim.errors import ConfigError
+from hapticsim.kernels.arrays import Input, Output, State
+
+LEAST_ADDRESS = 4096  # integers of a plan are addresses from here on: where code lies, not what it does
+
+
+@dataclass(frozen=True, eq=False)
+class Fork:
+    """A copy of a run between two ticks, of ``Simulation.fork``.
+
+    Its arrays (``kernels/arrays.py`` has their meanings, units, frames and shapes) cannot be written to;
+    those of ``state.copy()`` can.  A fork can be pickled and copied, and be restored in another process.
+
+    state : what a tick leaves to the next: coordinates, speeds, contacts, constraints, safety.
+    input : what was asked for: torques and force applied, sample of the device, gains of the coupler, arming,
+        switch requests, hints.
+    output : what the last tick said: forces, events, choices of speeds.
+    scene : name of its scene.
+    tick_function : hash of all that decides what a tick does; a fork goes where it is the same.
+    """
+
+    state: State
+    input: Input
+    output: Output
+    scene: str
+    tick_function: str
+
+    def __post_init__(self) -> None:
+        for _, array in self.items():
+            array.flags.writeable = False
+
+    def items(self) -> Iterator[tuple[str, np.ndarray]]:
+        """Names, such as ``state.q``, and arrays, in the order of ``kernels/arrays.py``."""
+        for part in ("state", "input", "output"):
+            for name, array in getattr(self, part).items():
+                yield f"{part}.{name}", array
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (dict(block.items()) for block in (self.state, self.input, self.output))
+        return _made_again, (*parts, self.scene, self.tick_function)
+
+
+def _made_again(state: dict, given: dict, output: dict, scene: str, tick_function: str) -> Fork:
+    return Fork(State(**state), Input(**given), Output(**output), scene, tick_function)
+
+
+def check_fork(fork: object, scene: str, tick_function: str) -> Fork:
+    """Return what can be restored in a scene.
+
+    Raises
+    ------
+    ConfigError : it is no fork, or one of another scene.
+    """
+    if not isinstance(fork, Fork):
+        raise ConfigError(
+            "restore", "fork", f"is a {type(fork).__name__}: give what fork() of a simulation returned."
+        )
+    if fork.tick_function != tick_function:
+        other = f"of the scene {fork.scene!r}" if fork.scene != scene else "of this scene with other values"
+        raise ConfigError(
+            "restore",
+            "fork",
+            f"is {other}, and this is {scene!r}: restore it in a simulation of its own scene.",
+        )
+    return fork
+
+
+def tick_function_of(assembly: Assembly) -> str:
+    """Return a hash of all that decides what a tick does with a state and an input.
+
+    Two simulations of one scene have the same one.  Its start is among what decides: what a fast tick is, and
+    a large energy, is measured there (stiff_parts.py).
+    """
+    digest = hashlib.sha256(_equations_digest(assembly).encode())
+    for name, value in assembly.plan.items():
+        if isinstance(value, np.ndarray):
+            digest.update(f"{name}{value.shape}".encode() + value.tobytes())
+        elif not (isinstance(value, int) and value >= LEAST_ADDRESS):
+            digest.update(f"{name}{value!r}".encode())
+    digest.update(f"hints {assembly.hints}".encode())
+    return digest.hexdigest()
+
+
+def _equations_digest(assembly: Assembly) -> str:
+    """The name under which the robot's compiled functions are kept: the hash of what they were made from."""
+    equations = assembly.equations
+    if isinstance(equations, MechanismEquations):
+        return equations.kernels.folder.name
+    return equations_folder(equations.tree, equations.frames).name
