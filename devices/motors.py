@@ -6,14 +6,13 @@ traceback.
 
 from __future__ import annotations
 
-import math
 import threading
 from contextlib import suppress
 from typing import Any
 
 from hapticsim.driver_calls import called
 from hapticsim.errors import brief
-from hapticsim.wire.measurement import plain_vector
+from hapticsim.wire.measurement import as_force
 
 from .base import ZERO, DeviceSample, Driver, Vector
 
@@ -137,14 +136,10 @@ class Motors:
         returned: Any = called(self._driver, method, commanded)
         if returned is commanded:
             return commanded
-        sent = plain_vector(returned, 3)
-        if sent is not None and all(map(math.isfinite, sent)):
-            return sent[0], sent[1], sent[2]
+        if (sent := as_force(returned)) is not None:
+            return sent
         if not self.odd:
-            unit = "N" if method == "write" else "N m"
-            self.odd = (
-                f"{method}() returned {brief(returned)}: return the three numbers really sent, in {unit}"
-            )
+            self.odd = f"{method}() returned {brief(returned)}: return the three numbers really sent"
         return commanded
 
     def _silence(self, method: str) -> None:

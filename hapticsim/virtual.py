@@ -27,7 +27,7 @@ from hapticsim.recording.reader import Recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.simulation import Simulation
 from hapticsim.stretches import Stretches
-from hapticsim.wire.measurement import is_finite_vector, make_plain
+from hapticsim.wire.measurement import as_force, make_plain
 
 ZERO = [0.0, 0.0, 0.0]
 FELT = [  # columns of what the hand got, and why
@@ -230,7 +230,7 @@ def _measured(driver: Any, time_s: float) -> Any:
 def _write(driver: Any, method: str, commanded: tuple[float, ...]) -> None:
     """Write a force or a torque; refused where the driver does not say what it sent."""
     sent = called(driver, method, commanded)
-    if sent is not commanded and not is_finite_vector(sent):
+    if sent is not commanded and as_force(sent) is None:
         raise wrong(driver, f": {method}() returned {brief(sent)}: return the three numbers really sent")
 
 

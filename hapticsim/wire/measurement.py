@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from operator import index
 from typing import Any
 
 from hapticsim.errors import brief
-from hapticsim.wire.fields import UINT32, UNIT_TOLERANCE
+from hapticsim.wire.fields import UINT32, UNIT_TOLERANCE, Vector
 from hapticsim.wire.messages import (
     FORCE_LIMIT_N,
     ANGULAR_VELOCITY_LIMIT_rad_per_s,
@@ -94,6 +95,8 @@ def make_plain(sample: Any) -> str:
 def plain_vector(value: Any, length: int) -> tuple[float, ...] | None:
     """A tuple of that many floats, or None where a value is no such thing; they need not be finite."""
     try:
+        if isinstance(value, (str, bytes, bytearray, set, frozenset, Mapping)):
+            return None
         items = tuple(value)
         if len(items) != length or any(not hasattr(c, "__float__") for c in items):
             return None
@@ -102,10 +105,12 @@ def plain_vector(value: Any, length: int) -> tuple[float, ...] | None:
         return None
 
 
-def is_finite_vector(value: Any) -> bool:
-    """Whether a value is three finite numbers."""
+def as_force(value: Any) -> Vector | None:
+    """A force, or a torque, that a device can have sent, or None where a value is none."""
     vector = plain_vector(value, 3)
-    return vector is not None and all(map(math.isfinite, vector))
+    if vector is None or not _within(vector, FORCE_LIMIT_N):
+        return None
+    return vector[0], vector[1], vector[2]
 
 
 def _is_mask(value: Any) -> bool:

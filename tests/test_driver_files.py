@@ -1,0 +1,159 @@
+"""A driver that is a class in a file, and drivers that cannot be loaded: one sentence each, with the line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hapticsim_devices import __main__ as program
+from hapticsim_devices.drivers import find_driver, listing
+
+import hapticsim.driver_classes as driver_classes
+from hapticsim.driver_classes import command_name, from_anywhere
+from hapticsim.drivers import build_driver, options_for, require_driver
+from hapticsim.errors import ConfigError, DeviceError
+from hapticsim.model.scene import DeviceSettings
+from tests.processes import ROOT
+
+WAVE = ROOT / "docs" / "examples" / "wave.py"
+BASE = "from hapticsim_devices.base import Driver\n"
+
+
+def refusal(folder: Path, text: str | bytes, wanted: str = ":Wave") -> str:
+    """What is said of a file of a driver, without the folder."""
+    file = folder / "wave.py"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(DeviceError) as refused:
+        find_driver(f"{file}{wanted}")
+    return str(refused.value).replace(f"{folder}/", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "said"),
+    [
+        ("class A\n", ":A", "wave.py: cannot be loaded: SyntaxError: expected ':' (wave.py line 1): correct"),
+        (
+            "\nimport nothing_here\n",
+            ":A",
+            "wave.py: cannot be loaded: ModuleNotFoundError: No module named 'nothing_here' (wave.py line 2)",
+        ),
+        (
+            "x = 1\nraise OSError('two\\nlines')\n",
+            ":A",
+            "wave.py: cannot be loaded: OSError: two lines (wave.py line 2): correct it.",
+        ),
+        ("raise SystemExit(3)", ":A", "wave.py: cannot be loaded: SystemExit: 3 (wave.py line 1): correct"),
+        (b'x = "\xff"', ":A", "wave.py: cannot be loaded: SyntaxError: (unicode error)"),
+        (b"\0", ":A", "wave.py: cannot be loaded: SyntaxError: source code string cannot contain null bytes"),
+        ("", ":A", "wave.py: has no class: a driver is a class derived from hapticsim_devices.base.Driver."),
+        ("class Wave: ...", "", "wave.py: which of its classes is the driver? Give it: wave.py:Wave."),
+        ("class Wave: ...", ":Wav", "wave.py: has no class 'Wav' (did you mean 'Wave'?): it has Wave."),
+        ("class Wave: ...", ":Wave", "wave.py: Wave is not a hapticsim_devices.base.Driver: derive"),
+        ("class A: ...\nWave = 3", ":Wave", "wave.py: Wave is not a hapticsim_devices.base.Driver: derive"),
+        (
+            f"{BASE}class Wave(Driver):\n name = 'wave'\n def read(self): ...",
+            ":Wave",
+            "wave.py: Wave does not define __init__, close, info, open, write: a driver needs them",
+        ),
+        (
+            f"{BASE}class Wave(Driver):\n __init__ = info = open = read = write = close = print",
+            ":Wave",
+            "wave.py: Wave has no name: give the class one, as in name = 'wave'.",
+        ),
+        (
+            f"{BASE}class Wave(Driver):\n name, shared_options = 'wave', None\n"
+            " __init__ = info = open = read = write = close = print",
+            ":Wave",
+            "wave.py: Wave has shared_options that are no set of names: give a frozenset.",
+        ),
+    ],
+)  # fmt: skip
+def test_a_file_that_holds_no_driver_is_one_sentence(tmp_path, text, wanted, said):
+    found = refusal(tmp_path, text, wanted)
+    assert found.startswith(said) and found.endswith(".") and "\n" not in found
+
+
+def test_a_file_that_is_none_is_one_sentence(tmp_path):
+    os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "folder.py").mkdir()
+    for name, why in (
+        ("gone.py:Wave", "gone.py: cannot be read (No such file or directory): give the file of a driver"),
+        ("folder.py:Wave", "folder.py: cannot be read (Is a directory)"),
+        ("pipe.py:Wave", "pipe.py: is a device, a pipe or a socket: name a file."),
+    ):
+        with pytest.raises(DeviceError) as refused:
+            find_driver(f"{tmp_path}/{name}")
+        assert why in str(refused.value)
+
+
+def test_a_relative_path_counts_from_the_working_folder_and_neighbours_can_be_imported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    Path("wave_helper.py").write_text("AMPLITUDE_M = 0.03\n")
+    Path("wave.py").write_text(WAVE.read_text() + "\nimport wave_helper\nHIGH = wave_helper.AMPLITUDE_M\n")
+    found = find_driver("wave.py:Wave")
+    assert sys.modules[found.__module__].HIGH == 0.03  # type: ignore[attr-defined]
+    assert find_driver("./wave.py:Wave") is found  # run once
+    assert command_name(found) == "wave.py:Wave"
+    assert from_anywhere("wave.py:Wave") == f"{tmp_path}/wave.py:Wave"
+    assert from_anywhere("scripted") == "scripted"
+    sys.modules.pop("wave_helper")
+
+
+def test_the_class_in_a_file_gets_the_options_of_a_scene_that_means_it():
+    name, options = f"{WAVE}:Wave", {"period_s": 2.0}
+    for driver in (name, "wave"):
+        settings = DeviceSettings(driver, "omega_3", options)
+        assert options_for(name, settings) == options
+    assert options_for(name, DeviceSettings("scripted", "omega_3", {"repeat": False})) == {}
+    device, info = build_driver(require_driver(name), options)
+    assert device.period_s == 2.0 and info.model == "wave"
+    with pytest.raises(ConfigError, match="<device options>: perod_s is not known"):
+        build_driver(require_driver(name), {"perod_s": 2.0})
+
+
+class Broken:
+    """A registered driver whose module cannot be loaded."""
+
+    name = "broken"
+
+    def load(self):
+        raise SyntaxError("invalid syntax", ("broken.py", 7, 1, "", 7, 1))
+
+
+def test_one_driver_that_cannot_be_loaded_hides_no_other(monkeypatch, capsys):
+    real = driver_classes.entry_points
+    monkeypatch.setattr(driver_classes, "entry_points", lambda group: [*real(group=group), Broken()])
+    broken = (
+        "device 'broken' cannot be loaded: SyntaxError: invalid syntax (broken.py line 7); correct or "
+        "reinstall the package that ships it."
+    )
+    assert f"broken       {broken}" in listing() and "scripted     available" in listing()
+    assert program.main(["broken"]) == 2 and capsys.readouterr().err == f"{broken}\n"
+    assert program.main(["falcon"]) == 2
+    assert "scripted (available)" in (said := capsys.readouterr().err) and "broken.py line 7" in said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--wait", "nan"], "<command line>: --wait = 'nan' is not usable: give seconds, 0 or more, or inf"),
+        (["--wait", "-1"], "<command line>: --wait = '-1' is not usable: give seconds, 0 or more, or inf"),
+        (["--duration", "nan"], "<command line>: --duration = 'nan' is not usable: give seconds, 0 or more;"),
+        (["--duration", "-1"], "<command line>: --duration = '-1' is not usable: give seconds, 0 or more;"),
+        (["--duration", "inf"], "<command line>: --duration = 'inf' is not usable: give seconds, 0 or more;"),
+        (["--duration", "soon"], "<command line>: --duration = 'soon' is not usable: give seconds"),
+        (["--option", "scale=NaN"], "<device options>: scale = nan is not usable: give a finite number"),
+        (["--option", f"scale=1{'0' * 400}"], "<device options>: scale = 1000"),
+        (["--option", "workspace_radius_m=100"], "<device options>: workspace_radius_m = 100 is not usable"),
+        (["--options", "[" * 100_000], "<command line>: --options = '[[["),
+        (["--bogus"], "python -m hapticsim_devices: unrecognized arguments: --bogus: see "),
+        (["--hold-to-run", "x"], "python -m hapticsim_devices: argument --hold-to-run: invalid choice: 'x'"),
+    ],
+)
+def test_an_argument_that_is_not_usable_is_one_sentence(arguments, said, capsys):
+    assert program.main(["scripted", *arguments]) == 2
+    found = capsys.readouterr().err
+    assert found.startswith(said) and found.count("\n") == 1
