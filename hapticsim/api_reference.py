@@ -11,6 +11,7 @@ import importlib
 import inspect
 import re
 import textwrap
+from functools import cached_property
 from typing import Any
 
 HEAD = """# The Python interface
@@ -175,7 +176,7 @@ def _described(where: str) -> str:
     for key, member in vars(thing).items():
         if key.startswith("_") or key in INNER:
             continue
-        if isinstance(member, property) and member.__doc__:
+        if isinstance(member, property | cached_property) and member.__doc__:
             lines += [f"#### `{key}`\n", _markdown(member), ""]
         elif inspect.isfunction(member) and member.__doc__:
             lines += [f"#### `{key}{_signature(member)}`\n", _markdown(member), ""]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from hapticsim.equations.cache import equations_folder
 from hapticsim.equations.mechanism_compiled import MechanismEquations
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.arrays import Input, Output, State
+from hapticsim.kernels.block import Block
 
 LEAST_ADDRESS = 4096  # integers of a plan are addresses from here on: where code lies, not what it does
 
@@ -24,38 +26,52 @@ class Fork:
 
     Its arrays (``kernels/arrays.py`` has their meanings, units, frames and shapes) cannot be written to;
     those of ``state.copy()`` can.  A fork can be pickled and copied, and be restored in another process.
-
-    state : what a tick leaves to the next: coordinates, speeds, contacts, constraints, safety.
-    input : what was asked for: torques and force applied, sample of the device, gains of the coupler, arming,
-        switch requests, hints.
-    output : what the last tick said: forces, events, choices of speeds.
-    scene : name of its scene.
-    tick_function : hash of all that decides what a tick does; a fork goes where it is the same.
     """
 
-    state: State
-    input: Input
-    output: Output
-    scene: str
-    tick_function: str
+    arrays: dict[str, np.ndarray]  # by name, such as state.q, in the order of kernels/arrays.py
+    scene: str  # name of its scene
+    tick_function: str  # hash of all that decides what a tick does; a fork goes where it is the same
 
     def __post_init__(self) -> None:
-        for _, array in self.items():
-            array.flags.writeable = False
+        for array in self.arrays.values():
+            array.setflags(write=False)
 
-    def items(self) -> Iterator[tuple[str, np.ndarray]]:
+    @cached_property
+    def state(self) -> State:
+        """What a tick leaves to the next: coordinates, speeds, contacts, constraints, safety."""
+        return State(**self._part("state."))
+
+    @cached_property
+    def input(self) -> Input:
+        """What was asked for: torques and force applied, device, gains, arming, switch requests, hints."""
+        return Input(**self._part("input."))
+
+    @cached_property
+    def output(self) -> Output:
+        """What the last tick said: forces, events, choices of speeds."""
+        return Output(**self._part("output."))
+
+    def items(self) -> Iterable[tuple[str, np.ndarray]]:
         """Names, such as ``state.q``, and arrays, in the order of ``kernels/arrays.py``."""
-        for part in ("state", "input", "output"):
-            for name, array in getattr(self, part).items():
-                yield f"{part}.{name}", array
+        return self.arrays.items()
+
+    def _part(self, prefix: str) -> dict[str, np.ndarray]:
+        return {n.removeprefix(prefix): a for n, a in self.arrays.items() if n.startswith(prefix)}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        parts = (dict(block.items()) for block in (self.state, self.input, self.output))
-        return _made_again, (*parts, self.scene, self.tick_function)
+        return Fork, (self.arrays, self.scene, self.tick_function)
 
 
-def _made_again(state: dict, given: dict, output: dict, scene: str, tick_function: str) -> Fork:
-    return Fork(State(**state), Input(**given), Output(**output), scene, tick_function)
+def copied(blocks: Sequence[tuple[str, Block]]) -> dict[str, np.ndarray]:
+    """Return copies of the arrays of blocks, each name behind that of its block."""
+    return {f"{part}.{name}": array.copy() for part, block in blocks for name, array in block.items()}
+
+
+def put_back(fork: Fork, blocks: Sequence[tuple[str, Block]]) -> None:
+    """Write what ``copied`` returned into the blocks."""
+    for part, block in blocks:
+        for name, array in block.items():
+            array[...] = fork.arrays[f"{part}.{name}"]
 
 
 def check_fork(fork: object, scene: str, tick_function: str) -> Fork:

@@ -17,7 +17,7 @@ from hapticsim.assembly import Assembly, apply_gains
 from hapticsim.codes import DeviceFlag, Event, Fault, Hold, Safety
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.event_words import event_words, subject_of
-from hapticsim.fork import Fork, check_fork, tick_function_of
+from hapticsim.fork import Fork, check_fork, copied, put_back, tick_function_of
 from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
 from hapticsim.haptics.joining import scene_gains
 from hapticsim.kernels.arrays import Output
@@ -71,11 +71,12 @@ class TickEvent:
     value: float  # what ``codes.Event`` says of the kind
     time: float  # [s]
     subject: str = ""  # the two shapes, or the constraint, that it is about
+    chosen: str = ""  # of a choice of independent speeds: what it adds to the sentence
 
     @property
     def text(self) -> str:
         """The event as a sentence: the words that a server prints of it."""
-        return event_words(self.kind, self.subject, self.value)
+        return event_words(self.kind, self.subject, self.value) + self.chosen
 
     def __str__(self) -> str:
         return self.text
@@ -109,6 +110,7 @@ class Simulation:
         self._output = self.assembly.new_output()
         self._view = self.assembly.new_output()  # what holds after the tick; the output is of its start
         self._workspace = self.assembly.new_workspace()
+        self._blocks = ("state", self._state), ("input", self._input), ("output", self._output)
 
     # -- time ------------------------------------------------------------------------------------------------
 
@@ -287,12 +289,22 @@ class Simulation:
             return ()
         start = max(0, int(self._state.tick[0]) - 1) * self.scene.tick_s
         candidates, constraints = self.assembly.candidates, [c.name for c in self.scene.constraints]
-        return tuple(
-            TickEvent(
-                Event(int(k)), int(i), float(v), start + float(t), subject_of(candidates, constraints, int(i))
-            )
-            for k, i, v, t in self._output.events[:n]
-        )
+        found = []
+        for code, about, value, at_s in self._output.events[:n].tolist():
+            kind, subject = Event(int(code)), subject_of(candidates, constraints, int(about))
+            chosen = self._chosen(kind, value, at_s)
+            found.append(TickEvent(kind, int(about), value, start + at_s, subject, chosen))
+        return tuple(found)
+
+    def _chosen(self, kind: Event, value: float, at_s: float) -> str:
+        """What the choice of speeds that an event is about adds to its sentence."""
+        if kind not in (Event.SELECT, Event.RANK):
+            return ""
+        for choice in self.choices:
+            told = choice.condition if kind == Event.SELECT else choice.rank
+            if (choice.time_s, told) == (at_s, value):
+                return choice.words(self.scene.model.speed_names)
+        return ""
 
     @property
     def gaps(self) -> np.ndarray:
@@ -397,10 +409,8 @@ class Simulation:
         """
         if not (isinstance(row, np.ndarray) and row.shape == self._row_shape and row.dtype == np.float64):
             raise self._row_refusal("take_inputs", row)
-        first, flags = PLACE["arm_requests"], PLACE["device_flags"]
-        switches = slice(self.assembly.first_switch, self.assembly.first_switch + self._input.switch.size)
-        counts = (*row[first : first + 2].tolist(), float(row[flags]), *row[switches].tolist())
-        if not all(abs(count) < MOST_COUNT for count in counts):
+        first, flags, switches = PLACE["arm_requests"], PLACE["device_flags"], self._switches
+        if not (np.abs(row[self._counts]) < MOST_COUNT).all():
             raise ConfigError(
                 "take_inputs", "row", "holds requests or flags that are no counts: read it again."
             )
@@ -422,6 +432,17 @@ class Simulation:
     def _row_shape(self) -> tuple[int]:
         return (len(self.assembly.columns),)
 
+    @cached_property
+    def _switches(self) -> slice:
+        """Where the switch requests stand in a row."""
+        return slice(self.assembly.first_switch, self.assembly.first_switch + self._input.switch.size)
+
+    @cached_property
+    def _counts(self) -> np.ndarray:
+        """Where the whole numbers among the inputs stand in a row."""
+        first, switches = PLACE["arm_requests"], self._switches
+        return np.array([first, first + 1, PLACE["device_flags"], *range(switches.start, switches.stop)])
+
     def _row_refusal(self, where: str, row: object) -> ConfigError:
         found = f"{row.dtype} {row.shape}" if isinstance(row, np.ndarray) else type(row).__name__
         (n,) = self._row_shape
@@ -435,9 +456,7 @@ class Simulation:
 
     def fork(self) -> Fork:
         """Return a copy of the whole run, to be given back to ``restore``: state, inputs, last output."""
-        return Fork(
-            self._state.copy(), self._input.copy(), self._output.copy(), self.scene.name, self._tick_function
-        )
+        return Fork(copied(self._blocks), self.scene.name, self._tick_function)
 
     def restore(self, fork: Fork) -> None:
         """Go on from a fork to the same bits as the run it was taken of; also of another simulation.
@@ -450,9 +469,7 @@ class Simulation:
         ConfigError : it is no fork, or one of another scene, or of this one with other values.
         """
         fork = check_fork(fork, self.scene.name, self._tick_function)
-        self._state.take(fork.state)
-        self._input.take(fork.input)
-        self._output.take(fork.output)
+        put_back(fork, self._blocks)
 
     @cached_property
     def _tick_function(self) -> str:

@@ -101,8 +101,10 @@ def test_an_event_says_itself_in_the_words_of_the_server():
         visit(sim, i, 1)
         texts += [str(e) for e in sim.events if e.kind not in (Event.SELECT, Event.IMPULSE)]
         for e in sim.events:
-            published = Describer(sim.assembly).event(i, e.kind, e.contact, e.value, 0.0)
+            choice = sim.choices[0] if e.kind is Event.SELECT else None
+            published = Describer(sim.assembly).event(i, e.kind, e.contact, e.value, 0.0, choice)
             assert e.text == str(e) == published["text"]
+            assert e.kind is not Event.SELECT or "dependent: J" in e.text or not choice.dependent
     assert texts[0] == "force output is arming"
     assert texts[1].startswith("fingertip on table touched, ") and texts[1].endswith(" mJ lost")
     assert texts[2] == "force output is armed"
