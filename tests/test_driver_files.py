@@ -6,9 +6,11 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hapticsim_devices import __main__ as program
 from hapticsim_devices.drivers import find_driver, listing
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim.driver_classes as driver_classes
 from hapticsim.driver_classes import command_name, from_anywhere
@@ -112,6 +114,12 @@ def test_the_class_in_a_file_gets_the_options_of_a_scene_that_means_it():
     assert device.period_s == 2.0 and info.model == "wave"
     with pytest.raises(ConfigError, match="<device options>: perod_s is not known"):
         build_driver(require_driver(name), {"perod_s": 2.0})
+
+
+def test_a_class_that_changes_the_script_is_called_tick_by_tick():
+    """The compiled loop knows the script alone, and nothing of a subclass that reads otherwise."""
+    assert Scripted().in_numbers(np.arange(3) * 1e-3) is not None
+    assert type("Shaky", (Scripted,), {"name": "shaky"})().in_numbers(np.arange(3) * 1e-3) is None
 
 
 class Broken:
