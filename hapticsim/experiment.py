@@ -72,8 +72,8 @@ def settings(model: Model, given: Sequence[str], option: str, unit: str) -> dict
     names = [j.name for j in model.moving_joints if j.nq == 1]
     found: dict[str, float] = {}
     for pair in given:
-        name, _, value = pair.rpartition("=")
-        if name not in names:
+        name, equals, value = pair.rpartition("=")
+        if equals and name not in names:
             raise ConfigError(
                 option,
                 pair,

@@ -24,10 +24,14 @@ from hapticsim.commands.options import (
     Trust,
     between,
     load_scene,
+    not_empty,
     refuse_options,
+    refuse_urdf,
     tell,
 )
 from hapticsim.shipped_scenes import DEFAULT
+
+SCENE_OF_URDF = "a robot alone: write a scene with it (hapticsim model FILE --yaml)"
 
 commands = typer.Typer()
 
@@ -65,6 +69,7 @@ def run(
     """Start server, device and window together, and look after them."""
     from hapticsim.supervisor import run_all
 
+    refuse_urdf(config, SCENE_OF_URDF)
     run_all(load_scene(config), config, device, seconds, record, not no_record, window, realtime, probe, tell)
 
 
@@ -89,6 +94,7 @@ def serve(
     from hapticsim.server import Server
     from hapticsim.supervisor import FAILED, say_line, watch
 
+    refuse_urdf(config, SCENE_OF_URDF)
     scene = load_scene(config)
     common: dict[str, Any] = {
         "publish_endpoint": publish_endpoint,
@@ -118,7 +124,7 @@ def serve(
 def switch(
     name: Annotated[str | None, typer.Argument(help="constraint; left out: list all")] = None,
     to: Annotated[OnOff | None, typer.Argument(help="whether it is to hold")] = None,
-    at: Annotated[str | None, typer.Option(help="control endpoint of the server")] = None,
+    at: Annotated[str | None, typer.Option(callback=not_empty, help="control endpoint of the server")] = None,
     keys: Keys = None,
 ) -> None:
     """Let a constraint of a running server hold or go; without a name, list them."""
@@ -165,12 +171,15 @@ def view(
     fps: Annotated[
         float, typer.Option(callback=between(1.0, 100.0), help="with --out: pictures per second")
     ] = 25.0,
-    endpoint: Annotated[str | None, typer.Option(help="publish endpoint of the server")] = None,
+    endpoint: Annotated[
+        str | None, typer.Option(callback=not_empty, help="publish endpoint of the server")
+    ] = None,
     control: Annotated[
-        str | None, typer.Option(help="control endpoint of the server (default: beside the other)")
+        str | None,
+        typer.Option(callback=not_empty, help="control endpoint of the server (default: beside the other)"),
     ] = None,
     pointer: Annotated[
-        str | None, typer.Option(help="endpoint to publish the pointer on, for the mouse")
+        str | None, typer.Option(callback=not_empty, help="endpoint to publish the pointer on, for the mouse")
     ] = None,
     screenshot: Annotated[Path | None, typer.Option(help="save a picture and end")] = None,
     frames: Annotated[int | None, typer.Option(min=1, help="end after this many frames")] = None,
@@ -230,6 +239,7 @@ def operator(
     from hapticsim.operator import Operator
     from hapticsim.supervisor import FAILED, say_line, watch
 
+    refuse_urdf(config, SCENE_OF_URDF)
     side = Operator(
         load_scene(config),
         device_endpoint=device_endpoint,

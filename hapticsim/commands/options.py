@@ -32,6 +32,13 @@ def between(least: float, most: float) -> Callable[[float], float]:
     return check
 
 
+def not_empty(value: str | None) -> str | None:
+    """Refuse an empty word, as a script's unset variable makes one (callback of an option)."""
+    if value == "":
+        raise typer.BadParameter("it is empty: write a value, or leave the option out")
+    return value
+
+
 Config = Annotated[Path, typer.Argument(help="scene file (YAML), or the name of one (hapticsim scenes)")]
 Seconds = Annotated[float | None, typer.Option(callback=above_zero, help="[s] stop after this long")]
 Trust = Annotated[
@@ -43,15 +50,19 @@ Probe = Annotated[
     bool,
     typer.Option("--probe", help="watch the host too: say of late ticks whether it stood still"),
 ]
-DeviceEndpoint = Annotated[str | None, typer.Option(help="endpoint of devices")]
-ControlEndpoint = Annotated[str | None, typer.Option(help="endpoint of those who switch constraints")]
+DeviceEndpoint = Annotated[str | None, typer.Option(callback=not_empty, help="endpoint of devices")]
+ControlEndpoint = Annotated[
+    str | None, typer.Option(callback=not_empty, help="endpoint of those who switch constraints")
+]
 TelemetryEndpoint = Annotated[
-    str | None, typer.Option("--telemetry", help="endpoint of telemetry, bound by the remote site")
+    str | None,
+    typer.Option("--telemetry", callback=not_empty, help="endpoint of telemetry, bound by the remote site"),
 ]
 CommandsEndpoint = Annotated[
-    str | None, typer.Option("--commands", help="endpoint of commands, bound by the operator's side")
+    str | None,
+    typer.Option("--commands", callback=not_empty, help="endpoint of commands, bound by the operator's side"),
 ]
-PublishEndpoint = Annotated[str | None, typer.Option(help="endpoint of observers")]
+PublishEndpoint = Annotated[str | None, typer.Option(callback=not_empty, help="endpoint of observers")]
 
 
 _line_is_open = False  # a piece of progress was written, and the end of its line was not
