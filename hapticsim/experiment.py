@@ -80,7 +80,7 @@ def settings(model: Model, given: Sequence[str], option: str, unit: str) -> dict
                 f"names no joint with one coordinate{nearest(name, names)}: use {listed(names)}.",
             )
         try:
-            number = float(value)
+            number = float(value) if equals else math.nan
         except ValueError:
             number = math.nan
         if not abs(number) <= LARGEST:

@@ -104,6 +104,7 @@ def stubbed(monkeypatch) -> None:
         "simulation.Simulation",
     ):
         monkeypatch.setattr(f"hapticsim.{name}", Stub)
+    monkeypatch.setattr("hapticsim.supervisor.say_line", lambda line: None)  # a thread's, that comes late
     monkeypatch.setattr("hapticsim.supervisor.watch", lambda *_, **__: True)
     monkeypatch.setattr("hapticsim.supervisor.run_all", lambda *_: None)
     monkeypatch.setattr("hapticsim.animation.show", lambda *_: 0)

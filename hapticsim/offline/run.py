@@ -28,6 +28,7 @@ INTEGRATORS = ("cash_karp", "rk4", *METHODS)
 
 WHERE = "simulate_offline"
 MOST_STEPS = 2**31
+MOST_FIXED_STEPS = 1e15  # more cannot be counted, nor waited for
 TIGHTEST = {"float64": 1e-15, "float32": 1e-7}  # what is asked below is rounding
 
 
@@ -124,6 +125,8 @@ def simulate_offline(
             "accuracy",
             f"= {accuracy!r} is below the rounding of {precision}: {TIGHTEST[precision]} is the least.",
         )
+    if integrator == "rk4" and not seconds / step_s <= MOST_FIXED_STEPS:
+        raise _refusal("step_s", f"= {step_s!r} is too short for {seconds:g} s: it makes over 1e15 steps.")
     whole(WHERE, "max_steps", max_steps, 1, MOST_STEPS)
     equations.algorithm(algorithm, precision)
     if compare_with is not None:

@@ -45,7 +45,7 @@ def create_keys(folder: Path) -> Path:
     ------
     WireError : the folder holds keys already, or cannot be written.
     """
-    if (folder / "own.key_secret").exists():
+    if os.path.exists(folder / "own.key_secret"):
         raise WireError(f"{folder}: holds keys already: choose another folder, or remove them yourself.")
     try:
         for name in (_SERVER, *ROADS):
