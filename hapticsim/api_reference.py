@@ -64,9 +64,9 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         """,
         (
             "Simulation",
-            "hapticsim.simulation:Snapshot",
-            "hapticsim.simulation:Contact",
-            "hapticsim.simulation:TickEvent",
+            "hapticsim.snapshot:Snapshot",
+            "hapticsim.snapshot:Contact",
+            "hapticsim.snapshot:TickEvent",
             "hapticsim.fork:Fork",
             "hapticsim.haptics.coupler:DeviceLimits",
         ),

@@ -6,7 +6,6 @@ Every argument is checked before anything changes: a call that raises ``ConfigEr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +15,7 @@ from hapticsim.arguments import a_function, number, numbers, shown, truth, whole
 from hapticsim.assembly import Assembly, apply_gains
 from hapticsim.codes import DeviceFlag, Event, Fault, Hold, Safety
 from hapticsim.errors import ConfigError, listed, nearest
-from hapticsim.event_words import event_words, subject_of
+from hapticsim.event_words import subject_of
 from hapticsim.fork import Fork, check_fork, copied, put_back, tick_function_of
 from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
 from hapticsim.haptics.joining import scene_gains
@@ -25,6 +24,7 @@ from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
 from hapticsim.kernels.row import PLACE, fill_row
 from hapticsim.model.scene import Scene
 from hapticsim.model.tree import Placement
+from hapticsim.snapshot import Contact, Snapshot, TickEvent
 from hapticsim.speed_choice import SpeedChoice
 from hapticsim.start import assemble_start, check_place, check_quaternions, check_scene, refuse_beyond
 
@@ -32,54 +32,6 @@ MOST_COUNT = 2.0**62
 MOST_TICKS = 10**9  # in one call, which nothing can interrupt: eleven days at 1 kHz
 FLAGS = sum(DeviceFlag)
 UPRIGHT, STILL = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
-
-
-@dataclass(frozen=True)
-class Contact:
-    """One imposed contact."""
-
-    a: str  # shape with the sphere or corner
-    b: str  # shape with the surface
-    point: np.ndarray  # (3,) [m] world
-    normal: np.ndarray  # (3,) world, from b to a
-    force: float  # [N] along the normal, on a
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """State of a simulation after its last tick; arrays are copies."""
-
-    time: float  # [s]
-    tick: int
-    q: np.ndarray  # (nq,) generalized coordinates [rad, m], of free and ball joints with unit quaternions
-    u: np.ndarray  # (nu,) generalized speeds [rad/s, m/s]
-    contacts: tuple[Contact, ...]
-    safety: Safety
-    fault: Fault
-    hand_force: np.ndarray  # (3,) [N] device axes, on the hand
-    coupler_force: np.ndarray  # (3,) [N] world axes, on the handle
-    hand_torque: np.ndarray  # (3,) [N m] device axes, on the hand
-    coupler_torque: np.ndarray  # (3,) [N m] world axes, on the handle's body
-
-
-@dataclass(frozen=True)
-class TickEvent:
-    """Something that happened inside the last tick; ``str`` of it is its sentence."""
-
-    kind: Event
-    contact: int  # index into ``Simulation.assembly.candidates``; constraints follow these; -1: neither
-    value: float  # what ``codes.Event`` says of the kind
-    time: float  # [s]
-    subject: str = ""  # the two shapes, or the constraint, that it is about
-    chosen: str = ""  # of a choice of independent speeds: what it adds to the sentence
-
-    @property
-    def text(self) -> str:
-        """The event as a sentence: the words that a server prints of it."""
-        return event_words(self.kind, self.subject, self.value) + self.chosen
-
-    def __str__(self) -> str:
-        return self.text
 
 
 class Simulation:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
+from hapticsim.control.hybrid import HybridController, HybridSettings
 from hapticsim.errors import HapticsimError
 from hapticsim.offline.run import simulate_offline
 from hapticsim.offline.sweep import run_sweep
@@ -555,6 +556,20 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: switches().offer("", True),
         "constraint '': is not usable: a name has 1 to 64 printable characters.",
+    ),
+    # a controller
+    (
+        lambda: HybridController(arm(), None),
+        "hybrid controller: equations = <Simulation> is not usable: it must be what "
+        "hs.compile_equations returns.",
+    ),
+    (
+        lambda: HybridController(rods(), HybridSettings("fore", Z3, ["1", "2"], [0.0, 0.0])),
+        "hybrid controller: stiffness = ['1', '2'] is not usable: it must be 2 numbers, one for each speed.",
+    ),
+    (
+        lambda: HybridController(rods(), HybridSettings("fore", Z3, [1, 1], [1, 1], period_s="1")),
+        "hybrid controller: period_s = '1' is not usable: it must be finite and above 0.",
     ),
     # off-line
     (
