@@ -68,7 +68,9 @@ def check_connection(where: str, endpoint: object, context: object, curve: objec
     """
     import zmq
 
-    text(where, "endpoint", endpoint, "text such as 'ipc:///run/user/1000/hapticsim/publish.sock', or None")
+    what = "text such as 'ipc:///run/user/1000/hapticsim/publish.sock', or None"
+    if not text(where, "endpoint", endpoint, what).isprintable():
+        raise unusable(where, "endpoint", endpoint, "text of printable characters")
     if context is not None and not isinstance(context, zmq.Context):
         raise unusable(where, "context", context, "a zmq.Context, or None")
     if curve is not None:
