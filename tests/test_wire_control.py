@@ -17,6 +17,7 @@ import zmq
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hapticsim.arguments import shown
 from hapticsim.errors import WireError
 from hapticsim.wire.control import ControlPort
 from hapticsim.wire.endpoints import control_beside
@@ -154,7 +155,7 @@ def test_what_cannot_be_a_name_is_refused_before_it_is_sent(tmp_path, name):
     with Switches(f"ipc://{tmp_path}/a.sock") as switches, pytest.raises(WireError) as refused:
         switches.switch(name, True)
     assert str(refused.value) == (
-        f"constraint {name!r}: is not usable: a name has 1 to 64 printable characters."
+        f"constraint {shown(name)}: is not usable: a name has 1 to 64 printable characters."
     )
 
 
