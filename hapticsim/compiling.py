@@ -30,6 +30,7 @@ from rich.table import Table
 from hapticsim.assembly import equations_of, frames_of
 from hapticsim.compiling_functions import algorithm_function, algorithms_of, catalogue_function, names_of
 from hapticsim.config.load import load
+from hapticsim.config.overrides import parse_settings, refuse_settings
 from hapticsim.equations.batch import address_of, kinds_of, loop_over
 from hapticsim.equations.cache import has_machine_code
 from hapticsim.equations.compiled import Equations, compile_equations
@@ -60,6 +61,7 @@ class Compiled:
 @dataclass(frozen=True)
 class _Job:
     file: str
+    settings: tuple[str, ...]
     function: str
     precision: str
     algorithm: bool
@@ -71,6 +73,7 @@ def compile_ahead(
     precision: str = "float64",
     jobs: int | None = None,
     progress: Console | None = None,
+    settings: Sequence[str] = (),
 ) -> list[Compiled]:
     """Compile every function of the catalogue for every robot, and return them in the order of the files.
 
@@ -79,17 +82,19 @@ def compile_ahead(
     precision : of those algorithms; the catalogue is always in float64.
     jobs : processes, as many as there are cores if not given.
     progress : where to draw a bar.
+    settings : KEY=VALUE, values of ``--set`` laid over every scene.
 
     Raises
     ------
     HapticsimError : a file that cannot be used (before anything is compiled), or a process that died.
     """
     precision_of(precision)
-    robots = {str(file): robot(str(file)) for file in files}
-    work = [_Job(file, name, "float64", False) for file in robots for name in names_of(robots[file])]
+    laid = tuple(settings)
+    robots = {str(file): robot(str(file), laid) for file in files}
+    work = [_Job(file, laid, name, "float64", False) for file in robots for name in names_of(robots[file])]
     if algorithms:
         work += [
-            _Job(file, name, precision, True)
+            _Job(file, laid, name, precision, True)
             for file, equations in robots.items()
             for name in algorithms_of(equations)
         ]
@@ -117,17 +122,18 @@ def compile_ahead(
 
 
 @cache
-def robot(file: str) -> Equations:
+def robot(file: str, settings: tuple[str, ...] = ()) -> Equations:
     """Return the equations of the robot in a scene or a URDF, with the frames that it is compiled for."""
     if Path(file).suffix.lower() in URDF:
+        refuse_settings(file, settings)
         return compile_equations(load_urdf(file))
-    scene = load(file)
+    scene = load(file, parse_settings(settings), "--set")
     return equations_of(scene.model, frames_of(scene), None)
 
 
 def compile_one(job: Any) -> Compiled:
     """Compile one function in this process and measure it."""
-    equations, name = robot(job.file), job.function
+    equations, name = robot(job.file, job.settings), job.function
     if job.algorithm:
         function = algorithm_function(equations, name, job.precision)
     else:

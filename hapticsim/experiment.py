@@ -16,6 +16,7 @@ import yaml
 
 import hapticsim
 from hapticsim.config.load import load, loads
+from hapticsim.config.overrides import parse_settings, refuse_settings
 from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.model.mechanism_model import MechanismModel, check_tree
@@ -41,19 +42,22 @@ OPTIONS = {  # of the command line, by what ``simulate_offline`` calls them
 WRONG = 0.1  # from which the run shows the integrator and not the robot
 
 
-def read_scene(file: Path, notes: list[str]) -> Scene:
+def read_scene(file: Path, notes: list[str], settings: Sequence[str] = ()) -> Scene:
     """Return the scene of a file; a URDF becomes one that holds the robot and nothing else.
 
     What a scene file cannot say of a robot (a published inertia that no body has, say) is left in the URDF,
     and the scene, which a recording keeps, names that file.
+
+    settings : KEY=VALUE, values of ``--set`` laid over a scene file.
     """
     if file.suffix.lower() == ".urdf":
+        refuse_settings(file, settings)
         robot = load_urdf(file, notes=notes)
         try:
             return loads(robot.to_yaml(), file)
         except HapticsimError:
             return loads(yaml.safe_dump({"name": robot.name, "robot": {"urdf": {"path": file.name}}}), file)
-    scene = load(file)
+    scene = load(file, parse_settings(settings), "--set")
     notes.extend(scene.notes)
     return scene
 

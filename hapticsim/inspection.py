@@ -19,6 +19,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from hapticsim.config.load import load
+from hapticsim.config.overrides import parse_settings, refuse_settings
 from hapticsim.equations.frames import frame_pose
 from hapticsim.equations.operations import operations_of
 from hapticsim.equations.recursions import Linkage, mass_matrix, poses
@@ -44,15 +45,19 @@ _DAMPING = {ANGULAR: "N m s/rad", LINEAR: "N s/m"}
 _ARMATURE = {ANGULAR: "kg m^2", LINEAR: "kg"}
 
 
-def read_model(file: str | Path, notes: list[str] | None = None) -> tuple[Model, np.ndarray]:
+def read_model(
+    file: str | Path, notes: list[str] | None = None, settings: Sequence[str] = ()
+) -> tuple[Model, np.ndarray]:
     """Return the model in a scene file or a URDF, and where it starts: q (nq,), zero for a URDF.
 
     notes : if given, gets what was read and is not acted on.
+    settings : KEY=VALUE, values of ``--set`` laid over a scene file.
     """
     if Path(file).suffix.lower() in (".urdf", ".xacro"):
+        refuse_settings(file, settings)
         model = load_urdf(file, notes=notes)
         return model, model.zero_q()
-    scene = load(file)
+    scene = load(file, parse_settings(settings), "--set")
     if notes is not None:
         notes.extend(scene.notes)
     return scene.model, scene.q0
@@ -180,16 +185,17 @@ def show_model(
     as_yaml: bool = False,
     as_json: bool = False,
     notes: list[str] | None = None,
+    settings: Sequence[str] = (),
 ) -> None:
     """Print a model: as a tree and a summary, as a scene file, or as the numbers of ``examine`` in JSON.
 
     file : scene file or URDF.
     locks : joints to fix first, each written ``NAME=VALUE`` [rad or m].
-    notes : as in ``read_model``.
+    notes, settings : as in ``read_model``.
     """
     if as_yaml and as_json:
         raise HapticsimError("--yaml and --json are two outputs: choose one of them.")
-    model, q = read_model(file, notes)
+    model, q = read_model(file, notes, settings)
     if locks:
         reduced = lock_joints(model, parse_locks(locks))
         model, q = reduced, kept_coordinates(model, reduced, q)

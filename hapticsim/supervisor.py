@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -135,6 +135,7 @@ def recording_path(scene: Scene) -> Path:
 def run_all(
     scene: Scene,
     config: Path,
+    settings: Sequence[str],
     device: str | None,
     seconds: float | None,
     record: Path | None,
@@ -195,6 +196,7 @@ def run_all(
             children.append(Child("window", view, say_line, restart=False))
         if scene.link is not None:
             remote = ["-m", "hapticsim", "serve", str(config), "--quiet"]
+            remote += [f"--set={word}" for word in settings]
             if of_remote:
                 remote += ["--record", str(of_remote)]
             children.append(Child("remote site", remote, say_line, restart=False))

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from hapticsim.commands.options import (
+    Settings,
     Trust,
     above_zero,
     load_scene,
@@ -32,12 +33,13 @@ def model(
     ] = None,
     as_yaml: Annotated[bool, typer.Option("--yaml", help="print it as a scene file")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the numbers")] = False,
+    settings: Settings = None,
 ) -> None:
     """Show what a mechanism is made of."""
     from hapticsim.inspection import show_model
 
     notes: list[str] = []
-    show_model(file, lock or [], as_yaml, as_json, notes)
+    show_model(file, lock or [], as_yaml, as_json, notes, settings or ())
     tell_notes(notes)
 
 
@@ -83,6 +85,7 @@ def simulate(
     compare: Annotated[
         str | None, typer.Option(help="record the difference to another algorithm, with --integrator")
     ] = None,
+    settings: Settings = None,
 ) -> None:
     """Run in virtual time: with a scripted hand, or with --integrator the mechanism alone."""
     if integrator is None:
@@ -90,13 +93,13 @@ def simulate(
         refuse_urdf(
             config, "a robot alone: give --integrator too, or make it a scene: hapticsim model FILE --yaml"
         )
-        _simulate_with_hand(config, seconds, out, device)
+        _simulate_with_hand(config, settings, seconds, out, device)
         return
     from hapticsim.experiment import algorithm_notes, left_out, read_scene, run_experiment
 
     refuse_options(context, ("device",), "for a run with a hand: leave out --integrator")
     notes: list[str] = []
-    scene = read_scene(config, notes)
+    scene = read_scene(config, notes, settings or ())
     tell_notes(notes + left_out(scene) + algorithm_notes(scene.model, algorithm))
     words, usable = run_experiment(
         scene,
@@ -120,7 +123,9 @@ def simulate(
         raise typer.Exit(1)
 
 
-def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: str | None) -> None:
+def _simulate_with_hand(
+    config: Path, settings: list[str] | None, seconds: float, out: Path | None, device: str | None
+) -> None:
     """The whole tick, with a driver in lockstep."""
     from hapticsim.driver_calls import opened
     from hapticsim.drivers import build_driver, options_for, require_driver
@@ -131,7 +136,7 @@ def _simulate_with_hand(config: Path, seconds: float, out: Path | None, device: 
 
     if out is not None:
         check_can_record(out)
-    scene = load_scene(config)
+    scene = load_scene(config, settings)
     name = device or "scripted"
     driver, _ = build_driver(require_driver(name), options_for(name, scene.device))
     simulation = Simulation(scene, tell)

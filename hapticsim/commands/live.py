@@ -20,6 +20,7 @@ from hapticsim.commands.options import (
     PublishEndpoint,
     Realtime,
     Seconds,
+    Settings,
     TelemetryEndpoint,
     Trust,
     between,
@@ -65,12 +66,16 @@ def run(
     ] = None,
     realtime: Realtime = True,
     probe: Probe = False,
+    settings: Settings = None,
 ) -> None:
     """Start server, device and window together, and look after them."""
     from hapticsim.supervisor import run_all
 
     refuse_urdf(config, SCENE_OF_URDF)
-    run_all(load_scene(config), config, device, seconds, record, not no_record, window, realtime, probe, tell)
+    scene = load_scene(config, settings)
+    run_all(
+        scene, config, settings or [], device, seconds, record, not no_record, window, realtime, probe, tell
+    )
 
 
 @commands.command()
@@ -88,6 +93,7 @@ def serve(
     realtime: Realtime = True,
     probe: Probe = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="no live line, no report")] = False,
+    settings: Settings = None,
 ) -> None:
     """Start the server alone; devices and windows join on their own.  With a link: the remote site."""
     from hapticsim.remote import Remote
@@ -95,7 +101,7 @@ def serve(
     from hapticsim.supervisor import FAILED, say_line, watch
 
     refuse_urdf(config, SCENE_OF_URDF)
-    scene = load_scene(config)
+    scene = load_scene(config, settings)
     common: dict[str, Any] = {
         "publish_endpoint": publish_endpoint,
         "control_endpoint": control_endpoint,
@@ -234,6 +240,7 @@ def operator(
     record: Annotated[Path | None, typer.Option(help="recording (default: none)")] = None,
     keys: Keys = None,
     realtime: Realtime = True,
+    settings: Settings = None,
 ) -> None:
     """Start the operator side of a scene with a link: local prediction of a delayed remote site."""
     from hapticsim.operator import Operator
@@ -241,7 +248,7 @@ def operator(
 
     refuse_urdf(config, SCENE_OF_URDF)
     side = Operator(
-        load_scene(config),
+        load_scene(config, settings),
         device_endpoint=device_endpoint,
         publish_endpoint=publish_endpoint,
         telemetry_endpoint=telemetry,

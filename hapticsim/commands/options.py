@@ -40,6 +40,14 @@ def not_empty(value: str | None) -> str | None:
 
 
 Config = Annotated[Path, typer.Argument(help="scene file (YAML), or the name of one (hapticsim scenes)")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="a value of the scene, by its dotted key (docs/config.md); repeatable",
+    ),
+]
 Seconds = Annotated[float | None, typer.Option(callback=above_zero, help="[s] stop after this long")]
 Trust = Annotated[
     bool, typer.Option("--trust", help="run a Python program in the recording: a mechanism somebody wrote")
@@ -110,10 +118,11 @@ def refuse_urdf(config: Path, remedy: str) -> None:
         raise ConfigError(config, "", f"is a URDF, {remedy}.")
 
 
-def load_scene(config: Path) -> Any:
-    """Return the scene of a file, its notes told."""
+def load_scene(config: Path, settings: Sequence[str] | None = None) -> Any:
+    """Return the scene of a file with the values of ``--set``, its notes told."""
     from hapticsim.config.load import load
+    from hapticsim.config.overrides import parse_settings
 
-    scene = load(config)
+    scene = load(config, parse_settings(settings or ()), "--set")
     tell_notes(scene.notes)
     return scene

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from hapticsim.commands.options import between, load_scene, tell
+from hapticsim.commands.options import Settings, between, load_scene, tell
 from hapticsim.errors import HapticsimError
 
 PIPE_WIDTH = 110  # no column is cut off in a file or a pipe
@@ -73,6 +73,7 @@ def compile(
     prune: Annotated[
         bool, typer.Option("--prune", help="first remove what was not used for 90 days")
     ] = False,
+    settings: Settings = None,
 ) -> None:
     """Compile all that scenes and robots need, so that they start at once later; show what it costs."""
     from hapticsim.compiling import URDF, compile_ahead, print_tables
@@ -91,10 +92,10 @@ def compile(
         return
     start = time.perf_counter()
     bar = Console(stderr=True) if sys.stderr.isatty() else None
-    found = compile_ahead(files, algorithms, precision, jobs, bar)
+    found = compile_ahead(files, algorithms, precision, jobs, bar, settings or ())
     print_tables(found, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
     for file in files:
         if file.suffix.lower() not in URDF:
-            Simulation(load_scene(file), tell).step()  # the tick itself
+            Simulation(load_scene(file, settings), tell).step()  # the tick itself
     names = ", ".join(dict.fromkeys(c.robot for c in found))
     print(f"{names}: ready in {time.perf_counter() - start:.1f} s")

@@ -12,7 +12,6 @@ from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contact_notes import contact_notes
 from hapticsim.config.motion import torque_laws
-from hapticsim.config.refusal import dotted
 from hapticsim.config.robot import Refuse, build_model, placement
 from hapticsim.config.schema import (
     AnyShape,
@@ -25,7 +24,7 @@ from hapticsim.config.schema import (
     Sphere,
 )
 from hapticsim.config.start import initial_state
-from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.errors import listed, nearest
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.rigid import rigid_groups
 from hapticsim.model.rotation import rotation_from_rpy
@@ -50,13 +49,17 @@ _OF_ROTATION = (
 
 
 def build(
-    entry: SceneFile, path: Path, source: str, file_of: Callable[[tuple[str | int, ...]], Path]
+    entry: SceneFile,
+    path: Path,
+    source: str,
+    file_of: Callable[[tuple[str | int, ...]], Path],
+    refuse: Refuse,
 ) -> Scene:
-    """Make the scene; ``file_of`` tells which file of an ``extends`` chain holds a place."""
+    """Make the scene.
 
-    def refuse(place: tuple[str | int, ...], problem: str) -> ConfigError:
-        return ConfigError(file_of(place), dotted(place), problem)
-
+    file_of : tells which file of an ``extends`` chain holds a place.
+    refuse : makes the refusal of a value in its place.
+    """
     notes: list[str] = []
     model = build_model(entry.robot, entry.name, file_of(("robot", "urdf")), refuse, notes)
     if isinstance(model, MechanismModel) and "gravity_m_per_s2" in entry.model_fields_set:

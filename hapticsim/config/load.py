@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 
 from hapticsim.config.build import build
+from hapticsim.config.overrides import Place, apply_overrides, key_below, key_of
+from hapticsim.config.plain_data import plain
 from hapticsim.config.refusal import dotted, sentence
 from hapticsim.config.schema import SceneFile
-from hapticsim.config.yaml_text import merge, parse
+from hapticsim.config.yaml_text import merge, parse, to_text
 from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Scene
 from hapticsim.shipped_scenes import scene_path
@@ -21,38 +24,94 @@ from hapticsim.special_file import SPECIAL, is_special
 MAX_BYTES = 4_000_000
 MAX_EXTENDS = 8
 NEAR_FILE = 0.7  # of difflib: two letters exchanged or missing, and not another word
+NO_FILE = "<mapping>"  # what a scene that was given as a mapping is called
 
 
-def load(path: str | Path) -> Scene:
-    """Read a scene file.
+def load(
+    path: str | Path | Mapping[str, Any],
+    overrides: Mapping[str, Any] | None = None,
+    option: str = "overrides",
+) -> Scene:
+    """Read a scene.
 
     Parameters
     ----------
     path : YAML file; ``docs/config.md`` lists its keys.  Paths inside it are relative to it.  A bare word
-        that is no file is the name of a scene that comes with hapticsim, such as ``wam_table``.
+        that is no file is the name of a scene that comes with hapticsim, such as ``wam_table``.  Or the
+        mapping that such a file holds; paths in it are relative to the working folder.
+    overrides : values by dotted key, such as ``{"robot.bodies.puck.inertial.mass_kg": 0.5}``, laid over the
+        scene as if the file had been edited; entries of lists by their ``name`` or number.
+    option : what refusals call the overrides.
 
     Raises
     ------
     ConfigError : one sentence with the file, the key, what was found and what is allowed.
     """
-    path = scene_path(path)
-    return loads(read_text(path), path)
+    if isinstance(path, Mapping):
+        return _scene(plain(path, NO_FILE), None, Path(NO_FILE), overrides, option)
+    if not isinstance(path, str | Path):
+        raise ConfigError(
+            "load",
+            "path",
+            f"of the type {type(path).__name__} is not usable: give a scene file, or its mapping.",
+        )
+    file = scene_path(path)
+    text = read_text(file)
+    return _scene(parse(file, text), text, file, overrides, option)
 
 
 def loads(text: str, path: str | Path = "<text>") -> Scene:
     """Make a scene of the text of a config file, as ``load`` does; ``path`` is where it would stand."""
-    layers = _layers(text, Path(path))
-    data: dict[str, Any] = {}
+    return _scene(parse(path, text), text, Path(path))
+
+
+def _scene(
+    data: dict[str, Any],
+    text: str | None,
+    path: Path,
+    overrides: Mapping[str, Any] | None = None,
+    option: str = "",
+) -> Scene:
+    layers = _layers(data, path)
+    data = {}
     for _, layer in layers:
         data = merge(data, layer)
+    laid_over = _checked(overrides, option)
+    data, given = apply_overrides(data, laid_over, option)
+
+    def refuse(place: Place, problem: str) -> ConfigError:
+        if key := key_of(place, given):
+            return ConfigError(option, key, problem)
+        return ConfigError(_file_of(place, layers), dotted(place), problem)
+
+    # A recording keeps the text; one that leans on other files or values must carry those too.
+    whole = text is not None and len(layers) == 1 and not given
+    source = text if text is not None and whole else to_text(data)
     try:
-        entry = SceneFile.model_validate(data)
-    except ValidationError as error:
-        place, problem = sentence(SceneFile, error)
-        raise ConfigError(_file_of(place, layers), dotted(place), problem) from None
-    # A recording keeps the text; one that leans on another file must carry that file's values too.
-    source = text if len(layers) == 1 else yaml.safe_dump(data, sort_keys=False)
-    return build(entry, Path(path), source, lambda place: _file_of(place, layers))
+        try:
+            entry = SceneFile.model_validate(data)
+        except ValidationError as error:
+            raise refuse(*sentence(SceneFile, error)) from None
+        scene = build(entry, path, source, lambda place: _file_of(place, layers), refuse)
+        return replace(scene, overrides=laid_over)
+    except ConfigError as error:  # about something that an override has a part in
+        if error.file != option and (key := key_below(error.key, given)):
+            raise ConfigError(f"{error.file} with {option} {key}", error.key, error.problem) from None
+        raise
+
+
+def _checked(overrides: Any, option: str) -> dict[str, Any]:
+    """The overrides as plain values by key."""
+    if not isinstance(overrides, Mapping | None):
+        raise ConfigError(
+            "load",
+            option,
+            f"of the type {type(overrides).__name__} are not usable: give a mapping of dotted keys.",
+        )
+    for key in overrides or {}:
+        if not isinstance(key, str):
+            raise ConfigError(option, repr(key), "is not a dotted key: keys are words.")
+    return {key: plain(value, option, key) for key, value in (overrides or {}).items()}
 
 
 def read_text(path: str | Path) -> str:
@@ -91,12 +150,11 @@ def _near_file(file: Path) -> str:
     return f" (did you mean {there[close[0]]!r}?)" if close else ""
 
 
-def _layers(text: str, path: Path) -> list[tuple[Path, dict[str, Any]]]:
+def _layers(data: dict[str, Any], path: Path) -> list[tuple[Path, dict[str, Any]]]:
     """The files that make up a scene, the one that is extended first."""
     layers: list[tuple[Path, dict[str, Any]]] = []
     seen: list[Path] = []
     while True:
-        data = parse(path, text)
         seen.append(path.resolve())
         extends = data.pop("extends", None)
         layers.insert(0, (path, data))
@@ -109,10 +167,10 @@ def _layers(text: str, path: Path) -> list[tuple[Path, dict[str, Any]]]:
             raise ConfigError(path, "extends", f"leads back to {extends!r}: a file cannot extend itself.")
         if len(seen) >= MAX_EXTENDS:
             raise ConfigError(path, "extends", f"is more than {MAX_EXTENDS} files deep: merge some of them.")
-        path, text = below, read_text(below)
+        path, data = below, parse(below, read_text(below))
 
 
-def _file_of(place: tuple[str | int, ...], layers: list[tuple[Path, dict[str, Any]]]) -> Path:
+def _file_of(place: Place, layers: list[tuple[Path, dict[str, Any]]]) -> Path:
     """The file of the chain that decides the value at ``place``; the outermost one for a missing value."""
     for path, data in reversed(layers):
         here: Any = data

@@ -56,7 +56,7 @@ def _problem(
 ) -> str:
     kind = fault["type"]
     if kind == "extra_forbidden" and section is not None:
-        return _unknown_key(str(place[-1]), section)
+        return unknown_key(str(place[-1]), section)
     if kind == "missing":
         meaning = f" ({field.description})" if field and field.description else ""
         allowed = allowance(field.annotation, field.metadata) if field else "a value"
@@ -67,7 +67,7 @@ def _problem(
         word = fault["input"]["kind"]
         kinds = _kinds(field)
         hint = nearest(word, kinds) if isinstance(word, str) else ""
-        return f"has the kind {_shown(word)}{hint}: write one of {listed(kinds)}."
+        return f"has the kind {shown(word)}{hint}: write one of {listed(kinds)}."
     if place and place[-1] == _EMPTY_KEY:
         return "has an empty name: write the name of a joint."
     allowed = allowance(field.annotation, field.metadata) if field else "a value of the right form"
@@ -76,11 +76,12 @@ def _problem(
     hint = nearest(fault["input"], words) if isinstance(fault["input"], str) else ""
     remark = f" ({typical})" if typical else ""
     if field and without_none(field.annotation) is str and isinstance(fault["input"], bool | int | float):
-        remark = f' (in quotes: "{_shown(fault["input"])}")'
-    return f"= {_shown(fault['input'])} is not usable{hint}: it must be {allowed}{remark}."
+        remark = f' (in quotes: "{shown(fault["input"])}")'
+    return f"= {shown(fault['input'])} is not usable{hint}: it must be {allowed}{remark}."
 
 
-def _unknown_key(key: str, section: type[BaseModel]) -> str:
+def unknown_key(key: str, section: type[BaseModel]) -> str:
+    """Return the rest of a sentence about a key that a section does not have."""
     valid = list(section.model_fields)
     same_quantity = [name for name in valid if _quantity(name) == _quantity(key)]
     if same_quantity:
@@ -222,7 +223,7 @@ def _bounds(bounds: dict[str, float]) -> str:
     return f" {' and '.join(parts)}" if parts else ""
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """The value as a reader of the file would recognise it, never longer than a line."""
     if isinstance(value, dict):
         return "a mapping"

@@ -30,8 +30,45 @@ _WORDS: dict[str, Any] = {
 
 def parse(file: object, text: str) -> dict[str, Any]:
     """Return the mapping written in ``text``; ``file`` is named in refusals."""
+    node = _compose(file, text)
+    if not isinstance(node, yaml.MappingNode):
+        found = "is empty" if node is None else "holds a list or a single value"
+        raise ConfigError(
+            file, "", f"{found}: a scene file is a mapping of keys such as 'name:' and 'robot:'."
+        )
+    return _Plain(file).value(node, 0)
+
+
+def parse_value(where: object, text: str) -> Any:
+    """Return the value written in ``text``, of any kind; ``where`` is named in refusals."""
+    node = _compose(where, text)
+    return None if node is None else _Plain(where).value(node, 0)
+
+
+def to_text(data: dict[str, Any]) -> str:
+    """Return a text of which ``parse`` makes the same data."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes words in quotes where ``parse`` would read something else, and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent_word(dumper: yaml.SafeDumper, word: str) -> yaml.ScalarNode:
+    style = None if _scalar(word, quoted=False) == word else "'"
+    return dumper.represent_scalar("tag:yaml.org,2002:str", word, style=style)
+
+
+_Dumper.add_representer(str, _represent_word)
+
+
+def _compose(file: object, text: str) -> yaml.Node | None:
+    """Return the node written in ``text``; None where there is none."""
     try:
-        node = yaml.compose(text, Loader=yaml.BaseLoader)
+        return yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"line {mark.line + 1}, column {mark.column + 1}" if mark else "its text"
@@ -45,12 +82,6 @@ def parse(file: object, text: str) -> dict[str, Any]:
         raise ConfigError(file, "", f"is not YAML ({reason}): save it as plain text in UTF-8.") from None
     except RecursionError:
         raise ConfigError(file, "", f"is nested deeper than {MAX_DEPTH} levels: flatten it.") from None
-    if not isinstance(node, yaml.MappingNode):
-        found = "is empty" if node is None else "holds a list or a single value"
-        raise ConfigError(
-            file, "", f"{found}: a scene file is a mapping of keys such as 'name:' and 'robot:'."
-        )
-    return _Plain(file).value(node, 0)
 
 
 class _Plain:

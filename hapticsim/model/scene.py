@@ -149,6 +149,7 @@ class Scene:
     notes: tuple[str, ...] = ()  # what was read but is not acted on, one clear line each
     source: str = ""  # text of the config, kept in recordings
     path: str = ""
+    overrides: dict[str, object] = field(default_factory=dict)  # laid over the file, by dotted key
 
     @property
     def tick_s(self) -> float:
