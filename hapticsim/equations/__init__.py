@@ -10,8 +10,9 @@ In the order of reading::
     catalogue     the functions that are offered, built from the above
     precision     double and single
     trace         scalars that write down the arithmetic done with them
-    emit          a trace to straight-line Python
+    emit          a trace to straight-line Python, the numbers of the model apart
     straightline  straight-line Python to LLVM
+    transplant    machine code of one robot for another that differs in its numbers only
     cache         where the result is kept
     solvers       linear equations for the algorithms that form M
     algorithms    forward dynamics by every algorithm, one name each

@@ -23,7 +23,9 @@ import numba
 import numpy as np
 from numba import njit
 
+from hapticsim.equations.emit import without_numbers
 from hapticsim.equations.seal import alone, is_sealed, remove_unsealed, seal, write_whole
+from hapticsim.equations.transplant import PATTERNS, donor_of, remember, transplant
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import MovingTree
 from hapticsim.ownership import who_else_writes
@@ -154,8 +156,11 @@ def load_compiled(
         if not is_sealed(folder, name):
             with alone(folder, name):
                 remove_unsealed(folder, name)  # nothing, if another process has compiled it by now
-                compiled = load()
-                seal(folder, name)
+                if key[-1] or has_machine_code(folder, name):
+                    compiled = load()
+                    seal(folder, name)
+                else:
+                    compiled = _shared(folder, name, load_generated(folder, name, generate), signature, load)
         else:
             compiled = load()
             if _was_compiled(compiled):  # for another processor, or another Python
@@ -168,6 +173,25 @@ def load_compiled(
         ) from error
     _mark_used(folder)
     _loaded[key] = compiled
+    return compiled
+
+
+def _shared(folder: Path, name: str, module: ModuleType, signature: Any, load: Callable[[], Any]) -> Any:
+    """Load a function with the machine code of a robot that differs in its numbers only, or compile it.
+
+    Of robots with the same lines one is compiled, the others wait for it.
+    """
+    source = Path(str(module.__file__)).read_text(encoding="utf-8")
+    about = f"{_generator_hash()} numba {numba.__version__} {name} {signature}\n"
+    pattern = hashlib.sha256((about + without_numbers(source)).encode()).hexdigest()[:24]
+    with alone(folder.parent / PATTERNS, pattern):
+        donor = donor_of(folder.parent, pattern)
+        if donor is not None and donor != folder:
+            transplant(donor, getattr(module, name), name)
+        compiled = load()
+        seal(folder, name)
+        if _was_compiled(compiled):
+            remember(folder.parent, pattern, folder)
     return compiled
 
 

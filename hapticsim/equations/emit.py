@@ -5,12 +5,16 @@ in the order in which the recursion came to it.  Inputs are read first, so that 
 output at once; an output is written as soon as it is known, so that its register is free again.  Against
 writing all of them last, PR2's kinematics compile in 3.7 s instead of 6.4, and Panda's ``kane`` runs in
 1.14 us instead of 1.55.
+
+The numbers of the model stand together in one tuple, a line each, and the lines of the function name their
+places: robots that differ in their numbers only have the same lines, and share machine code
+(``transplant.py``).  Zeros and ones are folded before (``trace.py``), so they are of the lines.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hapticsim.equations.precision import Precision
@@ -19,6 +23,39 @@ from hapticsim.equations.trace import Trace, Traced
 Shapes = Mapping[str, tuple[int, ...]]
 
 CLEARED_FROM = 32  # entries
+NUMBERS = "numbers"  # what the tuple is called
+OF_FORMULAS = (0.0, 0.5, 1.0, 2.0)
+
+
+class Constants:
+    """The numbers of a module, each in its place."""
+
+    def __init__(self) -> None:
+        self.numbers: list[float] = []
+        self._places: dict[str, str] = {}
+
+    def word(self, value: float) -> str:
+        """Return what stands for a number; the small ones of the formulas stand for themselves."""
+        text = _literal(value)
+        if abs(value) in OF_FORMULAS or not math.isfinite(value):
+            return text
+        if text not in self._places:
+            self._places[text] = f"{NUMBERS}[{len(self.numbers)}]"
+            self.numbers.append(value)
+        return self._places[text]
+
+    def lines(self) -> list[str]:
+        """Return the source of the tuple."""
+        if not self.numbers:
+            return []
+        return [f"{NUMBERS} = (", *(f"    {_literal(x)}," for x in self.numbers), ")"]
+
+
+def without_numbers(source: str) -> str:
+    """Return the source of a module without the values of its constants."""
+    head, start, rest = source.partition(f"\n{NUMBERS} = (\n")
+    _, end, tail = rest.partition("\n)\n")
+    return head + start + str(rest[: len(rest) - len(tail)].count("\n")) + end + tail
 
 
 def emit_module(name: str, shapes: Shapes, trace: Trace, outputs: Mapping[str, Any], about: str) -> str:
@@ -28,19 +65,30 @@ def emit_module(name: str, shapes: Shapes, trace: Trace, outputs: Mapping[str, A
     outputs : for every output array its entries, as nested lists of traced values and floats.
     about : one line for the docstring, which says which model this is.
     """
+    constants = Constants()
+    lines = emit_lines("lines", shapes, trace, outputs, constants)
     return join_module(
         about,
         trace.precision,
         [],
         [
-            emit_lines("lines", shapes, trace, outputs),
+            [*constants.lines(), *lines],
             [f"def {name}({', '.join(shapes)}):", f"    lines({', '.join(shapes)})"],
         ],
     )
 
 
-def emit_lines(name: str, shapes: Shapes, trace: Trace, outputs: Mapping[str, Any]) -> list[str]:
-    """Return a straight-line function for use by others in the same module; arguments as above."""
+def emit_lines(
+    name: str,
+    shapes: Shapes,
+    trace: Trace,
+    outputs: Mapping[str, Any],
+    constants: Constants | None = None,
+) -> list[str]:
+    """Return a straight-line function for use by others in the same module; arguments as above.
+
+    constants : where the numbers go; without it they stand in the lines.
+    """
     cleared = [array for array in outputs if _is_mostly_zero(outputs[array])]
     targets = [
         (f"{array}[{index}]", value)
@@ -48,10 +96,12 @@ def emit_lines(name: str, shapes: Shapes, trace: Trace, outputs: Mapping[str, An
         for index, value in entries(outputs[array])
         if not (array in cleared and _is_zero(value))
     ]
+    lines = _lines(trace, cleared, targets, constants.word if constants else _literal) or ["pass"]
+    given = [NUMBERS] if constants and constants.numbers else []
     return [
-        f"@straight_line({', '.join(f'{a}={tuple(shape)}' for a, shape in shapes.items())})",
+        f"@straight_line({', '.join([*given, *(f'{a}={tuple(shape)}' for a, shape in shapes.items())])})",
         f"def {name}({', '.join(shapes)}):",
-        *(f"    {line}" for line in _lines(trace, cleared, targets) or ["pass"]),
+        *(f"    {line}" for line in lines),
     ]
 
 
@@ -125,11 +175,16 @@ def _is_mostly_zero(array: Any) -> bool:
     return len(values) >= CLEARED_FROM and 2 * sum(_is_zero(v) for v in values) >= len(values)
 
 
-def _lines(trace: Trace, cleared: Sequence[str], targets: Sequence[tuple[str, Any]]) -> list[str]:
+def _lines(
+    trace: Trace,
+    cleared: Sequence[str],
+    targets: Sequence[tuple[str, Any]],
+    number: Callable[[float], str],
+) -> list[str]:
     word: dict[int, str] = {}  # how an operation's value is called
     loads: list[str] = []
     lines = [f"{array}[:] = 0.0" for array in cleared]
-    lines += [f"{target} = {_literal(float(x))}" for target, x in targets if not isinstance(x, Traced)]
+    lines += [f"{target} = {number(float(x))}" for target, x in targets if not isinstance(x, Traced)]
     stores: dict[int, list[str]] = {}  # after which operation an output is written, "{}" for its value
     for target, value in targets:
         if isinstance(value, Traced):
@@ -138,7 +193,7 @@ def _lines(trace: Trace, cleared: Sequence[str], targets: Sequence[tuple[str, An
     for n in live_operations(trace, [value for _, value in targets]):
         op, a, b = trace.operations[n]
         if op == "constant":
-            word[n] = _literal(a)
+            word[n] = number(a)
         elif op == "input":
             word[n] = f"{a}{b}"
             loads.append(f"{word[n]} = {a}[{b}]")

@@ -43,6 +43,20 @@ def is_sealed(folder: Path, name: str) -> bool:
     )
 
 
+def sealed_files(folder: Path, name: str) -> dict[Path, bytes]:
+    """Return the files of a function by their place below the folder; none where one is not as sealed."""
+    sealed, found = _read_seal(folder, name), {}
+    try:
+        for path in _files(folder, name):
+            data = path.read_bytes()
+            if hashlib.sha256(data).hexdigest() != sealed.get(path.name):
+                return {}
+            found[path.relative_to(folder)] = data
+    except OSError:  # somebody removes it
+        return {}
+    return found if len(found) == len(sealed) else {}
+
+
 def remove_unsealed(folder: Path, name: str) -> None:
     """Remove the files of a function that are not as they were sealed; the caller holds the lock."""
     sealed = _read_seal(folder, name)
@@ -57,16 +71,16 @@ def seal(folder: Path, name: str) -> None:
     write_whole(folder / f"{name}.seal", "".join(lines))
 
 
-def write_whole(path: Path, text: str, stamp: float | None = None) -> None:
-    """Write a file that appears at once and whole.
+def write_whole(path: Path, text: str | bytes, stamp: float | None = None) -> None:
+    """Write a file that appears at once and whole; text in UTF-8.
 
     stamp : time of modification [s since 1970], now if not given.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.", suffix=".draft")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8") if isinstance(text, str) else text)
         if stamp is not None:
             os.utime(draft, (stamp, stamp))
         os.replace(draft, path)

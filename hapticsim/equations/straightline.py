@@ -7,12 +7,13 @@ instead of 9).  Indices become constants, since the shapes are known.  No instru
 reassociated, so that the result has the bits that Python would compute.
 
 Accepted: ``t = a[i]``, ``t = x + y`` (- * /), ``t = -x``, ``t = sin(x)`` (cos, sqrt), ``a[i, j] = x``, where
-x and y are names, numbers or negated names, and ``a[:] = 0.0`` for a whole array.
+x and y are names, numbers, entries of ``numbers`` or negated names, and ``a[:] = 0.0`` for a whole array.
 """
 
 from __future__ import annotations
 
 import ast
+import hashlib
 import math
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -33,9 +35,23 @@ Shape = tuple[int, ...]
 SPLIT_FROM, PART = 20_000, 500
 
 
-def straight_line(**shapes: Shape) -> Callable[[Callable[..., None]], Any]:
+# What stands in front of the numbers in machine code, and says where they are (``transplant.py``).
+MARK = hashlib.sha256(b"the numbers of a hapticsim model").digest()
+ALIGNED = 32  # bytes
+
+
+def number_bytes(numbers: Sequence[float], dtype: Any) -> bytes:
+    """Return how numbers of a model stand in machine code."""
+    return MARK + np.array(numbers, dtype).tobytes()
+
+
+def straight_line(
+    numbers: tuple[float, ...] = (), /, **shapes: Shape
+) -> Callable[[Callable[..., None]], Any]:
     """Make a straight-line function callable from compiled code; plain Python again when the JIT is off.
 
+    numbers : what ``numbers[k]`` stands for in its lines.  In machine code they are data: another robot may
+        have the same instructions.
     shapes : of the array arguments by name, all C-contiguous and of one precision, float64 or float32, which
         is that of every operation and constant.  They are not checked at run time.
     """
@@ -52,7 +68,8 @@ def straight_line(**shapes: Shape) -> Callable[[Callable[..., None]], Any]:
                     for name, kind, value in zip(names, signature.args, values, strict=True)
                 }
                 real = context.get_value_type(signature.args[0].dtype)
-                write(builder, pointers, shapes, real, _body_of(function))
+                data = _data(builder.module, real, numbers) if numbers else None
+                write(builder, pointers, shapes, real, _body_of(function), data)
                 return context.get_dummy_value()
 
             return types.void(*arguments), codegen
@@ -80,10 +97,14 @@ def write(
     shapes: dict[str, Shape],
     real: Any,
     statements: Sequence[ast.stmt],
+    numbers: Any = None,
 ) -> None:
-    """Write the statements where the builder stands; many of them as calls of functions of bounded size."""
+    """Write the statements where the builder stands; many of them as calls of functions of bounded size.
+
+    numbers : where those of the model are.
+    """
     if len(statements) < SPLIT_FROM:
-        _Writer(builder, pointers, shapes, real, {}).write(statements)
+        _Writer(builder, pointers, shapes, real, {}, numbers).write(statements)
         return
     pointer, names = real.as_pointer(), list(pointers)
     kind = ir.FunctionType(ir.VoidType(), [pointer] * (1 + len(names)))
@@ -96,12 +117,24 @@ def write(
         scratch, *arguments = part.args
         shared.begin(ir.IRBuilder(part.append_basic_block()), scratch)
         inside = dict(zip(names, arguments, strict=True))
-        _Writer(shared.builder, inside, shapes, real, shared).write(statements[start : start + PART])
+        _Writer(shared.builder, inside, shapes, real, shared, numbers).write(statements[start : start + PART])
         parts.append(part)
     shared.end()
     scratch = cgutils.alloca_once(builder, real, size=max(1, len(shared.slots)))
     for part in parts:
         builder.call(part, [scratch, *pointers.values()])
+
+
+def _data(module: Any, real: Any, numbers: Sequence[float]) -> Any:
+    """Write numbers as data that no instruction depends on; return their address."""
+    data = number_bytes(numbers, np.float64 if isinstance(real, ir.DoubleType) else np.float32)
+    kind = ir.ArrayType(ir.IntType(8), len(data))
+    place = ir.GlobalVariable(module, kind, module.get_unique_name("numbers"))
+    place.linkage, place.global_constant, place.align = "internal", True, ALIGNED
+    place.storage_class = "externally_initialized"  # never folded into instructions, and never written
+    place.initializer = ir.Constant(kind, bytearray(data))
+    zero, start = ir.Constant(ir.IntType(64), 0), ir.Constant(ir.IntType(64), len(MARK))
+    return place.gep([zero, start]).bitcast(real.as_pointer())
 
 
 class _Shared(dict):
@@ -146,6 +179,7 @@ class _Writer:
     """Writes LLVM instructions for straight-line statements.
 
     values : what names stand for, added to.
+    numbers : address of those of the model.
     """
 
     def __init__(
@@ -155,9 +189,10 @@ class _Writer:
         shapes: dict[str, Shape],
         real: Any,
         values: dict[str, Any],
+        numbers: Any,
     ) -> None:
         self.builder, self.pointers, self.shapes, self.real = builder, pointers, shapes, real
-        self.values = values
+        self.values, self.numbers = values, numbers
 
     def write(self, statements: Sequence[ast.stmt]) -> None:
         for statement in statements:
@@ -188,6 +223,8 @@ class _Writer:
                 return write(self.value(x), self.value(y))
             case ast.UnaryOp(op=ast.USub(), operand=x):
                 return b.fneg(self.value(x))
+            case ast.Subscript(value=ast.Name(id="numbers"), slice=ast.Constant(value=k)):
+                return b.load(b.gep(self.numbers, [ir.Constant(ir.IntType(64), k)]))
             case ast.Subscript():
                 return b.load(self.element(node))
             case ast.Call(func=ast.Name(id=("sin" | "cos" | "sqrt") as name), args=[x]):
