@@ -32,6 +32,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "load": "hapticsim.config.load",
+    "load_variants": "hapticsim.config.variants",
     "load_urdf": "hapticsim.model.urdf",
     "compile_equations": "hapticsim.equations.compiled",
     "Equations": "hapticsim.equations.compiled",
@@ -41,6 +42,8 @@ _HOME = {
     "Mechanism": "hapticsim.mechanism",
     "Switchable": "hapticsim.mechanism",
     "Switches": "hapticsim.wire.switches",
+    "run_sweep": "hapticsim.offline.sweep",
+    "SweepError": "hapticsim.offline.attempt",
     "compile_mechanism": "hapticsim.equations.mechanism_compiled",
     "load_mechanism": "hapticsim.equations.mechanism_source",
     "Model": "hapticsim.model.tree",
@@ -59,6 +62,7 @@ __all__ = [
     "Scene",
     "Simulation",
     "Subscriber",
+    "SweepError",
     "Switchable",
     "Switches",
     "__version__",
@@ -67,10 +71,13 @@ __all__ = [
     "load",
     "load_mechanism",
     "load_urdf",
+    "load_variants",
+    "run_sweep",
 ]
 
 if TYPE_CHECKING:
     from hapticsim.config.load import load
+    from hapticsim.config.variants import load_variants
     from hapticsim.equations.compiled import Equations, compile_equations
     from hapticsim.equations.mechanism_compiled import compile_mechanism
     from hapticsim.equations.mechanism_source import load_mechanism
@@ -79,6 +86,8 @@ if TYPE_CHECKING:
     from hapticsim.model.scene import Scene
     from hapticsim.model.tree import Model
     from hapticsim.model.urdf import load_urdf
+    from hapticsim.offline.attempt import SweepError
+    from hapticsim.offline.sweep import run_sweep
     from hapticsim.simulation import Simulation
     from hapticsim.wire.subscriber import Subscriber
     from hapticsim.wire.switches import Switches

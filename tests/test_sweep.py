@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import hapticsim as hs
 from hapticsim.errors import ConfigError
 from hapticsim.offline.attempt import SweepError
 from hapticsim.offline.sweep import run_sweep
@@ -234,3 +235,65 @@ def test_the_study_gives_the_same_checksum_with_one_worker_and_with_two() -> Non
         return done.stdout.split("checksum")[1]
 
     assert checksum(1) == checksum(2)
+
+
+def slow_or_light(scene: hs.Scene) -> float:
+    """Mass of the puck, by the run of a scene; refuses 0.75 kg."""
+    sim = hs.Simulation(scene)
+    sim.step(3)
+    mass = scene.model.bodies[0].mass
+    if mass == 0.75:
+        raise ValueError("three quarters.")
+    return mass + float(sim.state.q[0])
+
+
+PUCK = ROOT / "configs" / "puck_and_wall.yaml"
+MASS = "robot.bodies.puck.inertial.mass_kg"
+
+
+def test_variants_are_all_combinations_with_the_last_key_fastest() -> None:
+    found = hs.load_variants(PUCK, {MASS: np.linspace(0.5, 1.0, 2), "rate_Hz": (500, 1000)})
+    assert [(s.model.bodies[0].mass, s.rate_Hz) for s in found] == [
+        (0.5, 500.0), (0.5, 1000.0), (1.0, 500.0), (1.0, 1000.0),
+    ]  # fmt: skip
+    assert found[1].overrides == {MASS: 0.5, "rate_Hz": 1000}
+    for wrong in (0.5, "0.5", None):
+        with pytest.raises(ConfigError, match=r"^load_variants: robot.*is not a list of values"):
+            hs.load_variants(PUCK, {MASS: wrong})  # type: ignore[dict-item]
+    with pytest.raises(ConfigError, match=r"^load_variants: values are not usable"):
+        hs.load_variants(PUCK, [MASS])  # type: ignore[arg-type]
+
+
+def test_a_scene_that_fails_is_named_with_its_values_and_the_others_are_kept(tmp_path: Path) -> None:
+    scenes = hs.load_variants(PUCK, {MASS: [0.5, 0.75, 1.5], "rate_Hz": [1000]})
+    journal = tmp_path / "sweep.jsonl"
+    with pytest.raises(SweepError) as failure:
+        run_sweep(slow_or_light, scenes, workers=2, progress=False, journal=journal)
+    assert str(failure.value) == (
+        f"set 1 of the sweep, {PUCK} with {MASS} = 0.75, rate_Hz = 1000, raised ValueError: three quarters: "
+        "run it alone to see where."
+    )
+    alone = [slow_or_light(scenes[0]), None, slow_or_light(scenes[2])]
+    assert failure.value.results == alone and list(failure.value.problems) == [1]
+    again = [scenes[0], scenes[2]]
+    assert run_sweep(slow_or_light, again, workers=1, progress=False, journal=journal) == alone[::2]
+
+
+def test_every_set_that_fails_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SweepError, match=r"1 more of 4 sets failed: see 'problems'\.$") as failure:
+        run_sweep(root_of, [4.0, -4.0, -1.0, 9.0], workers=2, progress=False)
+    assert failure.value.results == [2.0, None, None, 3.0] and list(failure.value.problems) == [1, 2]
+
+
+def test_the_sweep_over_scenes_runs_as_printed(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    block = next(b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "load_variants" in b)
+    script = tmp_path / "script.py"
+    script.write_text(block)
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    speeds = json.loads(done.stdout)
+    # every mass stops at the wall without restitution, and comes back with it
+    assert speeds == pytest.approx([0.0, -0.9] * 4, abs=1e-3)

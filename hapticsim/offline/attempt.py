@@ -13,7 +13,17 @@ WORKER_DIED = "ended its worker every time (killed, out of memory or crashed): r
 
 
 class SweepError(HapticsimError):
-    """A sweep that cannot go on."""
+    """A sweep of which some sets failed, after all others were run.
+
+    results : in the order of the sets, None for those that failed.
+    problems : by number of a set, the sentence about it.
+    """
+
+    def __init__(self, results: list[Any], problems: dict[int, str]) -> None:
+        self.results, self.problems = results, dict(sorted(problems.items()))
+        first, *others = self.problems.values()
+        more = f" {len(others)} more of {len(results)} sets failed: see 'problems'." if others else ""
+        super().__init__(first + more)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from hapticsim.errors import ConfigError
+from hapticsim.model.scene import Scene
 
 _HEAD = b'{"sweep": '  # how a journal begins
 
@@ -115,7 +116,9 @@ class Journal:
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays and numbers of numpy as JSON has them."""
+    """Return arrays and numbers of numpy, and scenes, as JSON has them."""
+    if isinstance(value, Scene):
+        return [value.path, value.source]
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not JSON")

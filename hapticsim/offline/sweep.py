@@ -1,6 +1,7 @@
 """One function over many sets of parameters: all cores, a cluster, or where it stopped yesterday.
 
     run_sweep(drift, [{"links": 3, "seed": 1}, ...], journal="drift.jsonl")
+    run_sweep(visit, load_variants("scene.yaml", {"rate_Hz": [500, 1000]}))
 
 Results come back in the order of the parameters.  ``journal.py`` keeps them as they come in, ``workers.py``
 and ``cluster.py`` run them here or on a dask cluster; what is run and what comes back is the same.
@@ -21,6 +22,7 @@ from rich.text import Text
 
 from hapticsim.arguments import a_path, text, truth, unusable, whole
 from hapticsim.errors import ConfigError
+from hapticsim.model.scene import Scene
 from hapticsim.offline.attempt import Outcome, SweepError
 from hapticsim.offline.cluster import on_cluster
 from hapticsim.offline.journal import Journal
@@ -44,7 +46,8 @@ def run_sweep(
     ----------
     function : takes one set of parameters; importable, since other processes run it (a script that calls this
         needs ``if __name__ == "__main__":``).
-    parameters : one set per run, anything that can be pickled; with a journal, what JSON can hold.
+    parameters : one set per run: a scene, or anything that can be pickled; with a journal, scenes and what
+        JSON can hold.
     workers : processes on this machine, one per core if not given.
     scheduler : address of a dask scheduler (``tcp://host:8786``); its workers run everything instead.
     progress : draw a bar with the rate and the time left on standard error, if that is a terminal.
@@ -54,8 +57,8 @@ def run_sweep(
 
     Raises
     ------
-    SweepError : a run that raised, or whose worker died three times; names the set.  What the others gave is
-        in the journal.
+    SweepError : a run that raised, or whose worker died three times; names the set.  All others are run
+        first: what they gave is in its ``results``, and in the journal.
     ConfigError : an argument that cannot be used.
     """
     where = "run_sweep"
@@ -73,6 +76,7 @@ def run_sweep(
     if workers is not None and scheduler is not None:
         raise ConfigError("run_sweep", "workers", "does not go with a scheduler: the cluster has its own.")
     results: dict[int, Any] = {}
+    problems: dict[int, str] = {}
     with ExitStack() as stack:
         kept = stack.enter_context(Journal(journal, function)) if journal is not None else None
         if kept:
@@ -82,10 +86,14 @@ def run_sweep(
         task = bar.add_task("", total=len(parameters), completed=len(results), before=len(results))
         for i, outcome in stack.enter_context(closing(_outcomes(function, todo, workers, scheduler))):
             if outcome.problem:
-                raise SweepError(f"set {i} of the sweep, {_short(parameters[i])}, {outcome.problem}")
-            results[i] = kept.add(parameters[i], outcome.value) if kept else outcome.value
+                problems[i] = f"set {i} of the sweep, {_short(parameters[i])}, {outcome.problem}"
+            else:
+                results[i] = kept.add(parameters[i], outcome.value) if kept else outcome.value
             bar.advance(task)
-    return [results[i] for i in range(len(parameters))]
+    found = [results.get(i) for i in range(len(parameters))]
+    if problems:
+        raise SweepError(found, problems)
+    return found
 
 
 def _outcomes(
@@ -113,4 +121,7 @@ class _Rate(ProgressColumn):
 
 def _short(parameters: Any) -> str:
     text = repr(parameters)
+    if isinstance(parameters, Scene):
+        laid_over = ", ".join(f"{key} = {value!r}" for key, value in parameters.overrides.items())
+        text = f"{parameters.path} with {laid_over}" if laid_over else parameters.path
     return text if len(text) <= 200 else f"{text[:200]}..."
