@@ -1,11 +1,10 @@
-"""Showing a recording as it is, without simulating it again: in the window, or as a GIF or MP4 file."""
+"""Showing a recording as it is, without simulating it again, in the window."""
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +12,8 @@ import numpy as np
 
 from hapticsim.assembly import assemble
 from hapticsim.child import Child
-from hapticsim.errors import ConfigError, DeviceError
+from hapticsim.errors import ConfigError
 from hapticsim.kernels.row import PLACE
-from hapticsim.new_file import check_new_file
 from hapticsim.published import Describer
 from hapticsim.recorded_scene import scene_of
 from hapticsim.recording.reader import read_recording
@@ -23,27 +21,28 @@ from hapticsim.recording.reader import read_recording
 if TYPE_CHECKING:
     from hapticsim.display.messages import StateMessage
 
-SIZE = (720, 480)  # [px] of a film
-ELEVATION = 0.30  # [rad]
 WINDOW_Hz = 60.0
 SCENE_EVERY_s = 0.1  # to the window, which knows nothing when it opens
 PAUSE_s = 0.7  # between the end and the next beginning in the window
 MOST = 1e15  # that a row holds, in its units: what a scene may hold, too
 NEVER_s = 1e9  # age of a device that was not there
-SAMPLES_TO_FIT = 60  # poses that the camera looks at to see all of the motion
 
 
 class Animation:
     """The rows of a recording as messages of the topics ``scene`` and ``state``.
+
+    quiet : do not print the note on a recording that is damaged.
 
     Raises
     ------
     ConfigError : not a recording, empty, or without the coordinates of its scene.
     """
 
-    def __init__(self, file: Path, progress: Callable[[str], Any], trust: bool = False) -> None:
+    def __init__(
+        self, file: Path, progress: Callable[[str], Any], trust: bool = False, quiet: bool = False
+    ) -> None:
         self.recording = read_recording(file)
-        if self.recording.note:
+        if self.recording.note and not quiet:
             print(f"note: {self.recording.note}", file=sys.stderr)
         scene = scene_of(self.recording, trust)
         self._describer = Describer(assemble(scene, progress), "recording")
@@ -148,85 +147,3 @@ def show(
             return None
         finally:
             window.end()
-
-
-def film(
-    file: Path, out: Path, speed: float, fps: float, progress: Callable[[str], Any], trust: bool = False
-) -> int:
-    """Write a recording as a film; returns the number of frames.
-
-    out : ``.gif`` (needs pillow) or ``.mp4`` (needs imageio-ffmpeg; both in the extra ``studies``).
-    speed : seconds of the recording in a second of the film.
-    """
-    save = _writer(out)
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pictures are made in memory, without a screen
-    animation = Animation(file, progress, trust)
-    count = 1 + int((animation.time[-1] - animation.time[0]) / speed * fps)
-    save(out, _pictures(animation, count, speed / fps), fps, count)
-    return count
-
-
-def _pictures(animation: Animation, count: int, step_s: float) -> Iterator[np.ndarray]:
-    """Pictures (height, width, 3), bytes."""
-    import pygame
-    from rich.progress import track
-
-    from hapticsim.display.camera import OrbitCamera
-    from hapticsim.display.draw import Picture, SceneDrawing
-    from hapticsim.display.messages import SceneMessage
-    from hapticsim.display.palette import Type
-
-    pygame.display.init()
-    pygame.font.init()
-    try:
-        surface = pygame.display.set_mode(SIZE)
-        type_, drawing = Type(), SceneDrawing(SceneMessage.read(animation.scene))
-        camera = OrbitCamera(*SIZE, elevation=ELEVATION)
-        some = np.linspace(animation.time[0], animation.time[-1], SAMPLES_TO_FIT)
-        poses = [animation.picture(t).poses for t in some]
-        camera.azimuth = 0.0
-        camera.fit(np.concatenate([drawing.points_of_interest(p) for p in poses]))
-        for k in track(range(count), "drawing", transient=True):
-            time_s = float(animation.time[0]) + k * step_s
-            state = animation.picture(time_s)
-            for label in drawing.draw(surface, camera, Picture(state, None)):
-                type_.write(surface, label.text, label.at, label.color)
-            type_.write(surface, f"{time_s:.2f} s", (12, 10))
-            yield np.swapaxes(pygame.surfarray.array3d(surface), 0, 1).copy()
-    finally:
-        pygame.display.quit()
-
-
-Save = Callable[[Path, Iterator[np.ndarray], float, int], None]
-
-
-def _writer(out: Path) -> Save:
-    """Return what writes this kind of file; refuses before anything is drawn."""
-    kinds: dict[str, tuple[str, Save]] = {".gif": ("PIL", _save_gif), ".mp4": ("imageio_ffmpeg", _save_mp4)}
-    check_new_file(out, tuple(kinds), "a film")
-    module, save = kinds[out.suffix.lower()]
-    try:
-        __import__(module)
-        import hapticsim.display.palette  # noqa: F401, the first to need pygame
-    except ImportError as error:
-        raise DeviceError(
-            f"{out}: needs the package {error.name!r}: pip install 'hapticsim[window,studies]'."
-        ) from None
-    return save
-
-
-def _save_gif(out: Path, pictures: Iterator[np.ndarray], fps: float, count: int) -> None:
-    from PIL import Image
-
-    first, *rest = (Image.fromarray(p).quantize(64) for p in pictures)
-    first.save(out, save_all=True, append_images=rest, duration=round(1000.0 / fps), loop=0)
-
-
-def _save_mp4(out: Path, pictures: Iterator[np.ndarray], fps: float, count: int) -> None:
-    import imageio_ffmpeg
-
-    sink = imageio_ffmpeg.write_frames(str(out), SIZE, fps=fps, macro_block_size=1)
-    sink.send(None)
-    for picture in pictures:
-        sink.send(np.ascontiguousarray(picture))
-    sink.close()

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 import hapticsim
-from hapticsim.commands import files, live, upkeep
+from hapticsim.commands import files, live, pages, upkeep
 from hapticsim.commands.options import end_line
 from hapticsim.errors import HapticsimError
 from hapticsim.interruption import (
@@ -33,7 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-for group in (live, files, upkeep):
+for group in (live, files, pages, upkeep):
     app.add_typer(group.commands)
 
 

@@ -13,6 +13,7 @@ from hapticsim.event_words import event_words, subject_of
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.rotation import quaternion_of
+from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.skeleton import skeleton
 from hapticsim.model.tree import WORLD
 from hapticsim.published_constraints import ConstraintDescriber
@@ -63,7 +64,7 @@ class Describer:
                     "pose": [*s.X_BS.translation.tolist(), *quaternion_of(s.X_BS.rotation).tolist()],
                     "color": list(s.color),
                 }
-                for s in scene.shapes or skeleton(scene.model)
+                for s in drawn_shapes(scene)
             ],
             **self.coupler.scene(force_limit_N, torque_limit_Nm, workspace_radius_m),
             "rate_Hz": scene.rate_Hz,
@@ -175,3 +176,10 @@ class Describer:
 
     def _subject(self, contact: int) -> str:
         return subject_of(self.assembly.candidates, self.constraints.names, contact)
+
+
+def drawn_shapes(scene: Scene) -> tuple[Shape, ...]:
+    """Return the shapes of a scene; with rods from joint to joint where no body of the mechanism has any."""
+    if any(shape.body != WORLD for shape in scene.shapes):
+        return scene.shapes
+    return (*scene.shapes, *skeleton(scene.model))

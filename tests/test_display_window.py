@@ -309,5 +309,5 @@ def test_a_machine_without_a_display_is_told_in_one_sentence(endpoint: str):
         check=True,
     )
     assert result.stdout.strip() == (
-        "no display: set DISPLAY or WAYLAND_DISPLAY, or SDL_VIDEODRIVER=dummy to draw without one."
+        "no display: set DISPLAY or WAYLAND_DISPLAY, or give --screenshot FILE.png to draw without one."
     )

@@ -11,11 +11,12 @@ import pytest
 from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from hapticsim.animation import Animation, film, show
+from hapticsim.animation import Animation, show
 from hapticsim.child import PYTHON
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.experiment import left_out, read_scene, run_experiment
 from hapticsim.model.skeleton import skeleton
+from hapticsim.pictures import film
 from hapticsim.recording.reader import read_recording
 from hapticsim.virtual import simulate
 from tests.processes import CONFIGS

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hapticsim_devices.scripted import Scripted
 
-from hapticsim.animation import Animation, film
+from hapticsim.animation import Animation
 from hapticsim.config.load import load, loads
 from hapticsim.drivers import options_for
 from hapticsim.equations import cache
@@ -18,6 +18,7 @@ from hapticsim.equations.mechanism_source import MechanismFile, load_mechanism
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.urdf import load_urdf
+from hapticsim.pictures import film
 from hapticsim.playback import play
 from hapticsim.recorded_scene import about_mechanism, scene_of
 from hapticsim.recording import reader

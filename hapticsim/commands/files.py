@@ -10,14 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from hapticsim.commands.options import (
+    Report,
     Settings,
     Trust,
     above_zero,
+    check_report,
     load_scene,
     refuse_options,
     refuse_urdf,
     tell,
     tell_notes,
+    write_report,
 )
 
 ALONE = ("algorithm", "accuracy", "precision", "step", "initial", "torque", "condition", "compare")  # options
@@ -51,6 +54,7 @@ def simulate(
     ],
     seconds: Annotated[float, typer.Option(callback=above_zero, help="[s] of simulated time")] = 15.0,
     out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
+    report: Report = None,
     device: Annotated[
         str | None,
         typer.Option("--device", "--driver", help="driver, or FILE.py:CLASS (default: the scripted hand)"),
@@ -88,6 +92,10 @@ def simulate(
     settings: Settings = None,
 ) -> None:
     """Run in virtual time: with a scripted hand, or with --integrator the mechanism alone."""
+    if report is not None:
+        check_report(report, "give --out RECORDING.mcap too" if out is None else "")
+        if out is not None and not out.exists():  # one that exists is refused below
+            context.call_on_close(lambda: write_report(out, report) if out.exists() else None)
     if integrator is None:
         refuse_options(context, ALONE, "for the mechanism alone: give --integrator too")
         refuse_urdf(

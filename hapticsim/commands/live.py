@@ -19,16 +19,19 @@ from hapticsim.commands.options import (
     Probe,
     PublishEndpoint,
     Realtime,
+    Report,
     Seconds,
     Settings,
     TelemetryEndpoint,
     Trust,
     between,
+    check_report,
     load_scene,
     not_empty,
     refuse_options,
     refuse_urdf,
     tell,
+    write_report,
 )
 from hapticsim.shipped_scenes import DEFAULT
 
@@ -61,6 +64,7 @@ def run(
         Path | None, typer.Option(help="recording (default: recordings/NAME-DATE.mcap)")
     ] = None,
     no_record: Annotated[bool, typer.Option("--no-record", help="record nothing")] = False,
+    report: Report = None,
     window: Annotated[
         bool | None, typer.Option(help="open the window (default: when there is a display)")
     ] = None,
@@ -69,13 +73,20 @@ def run(
     settings: Settings = None,
 ) -> None:
     """Start server, device and window together, and look after them."""
-    from hapticsim.supervisor import run_all
+    from hapticsim.supervisor import recording_path, run_all
 
+    if report is not None:
+        check_report(report, "leave out --no-record" if no_record else "")
     refuse_urdf(config, SCENE_OF_URDF)
     scene = load_scene(config, settings)
-    run_all(
-        scene, config, settings or [], device, seconds, record, not no_record, window, realtime, probe, tell
-    )
+    record = recording_path(scene) if report is not None and record is None else record
+    is_new = record is not None and not record.exists()
+    given = settings or []
+    try:
+        run_all(scene, config, given, device, seconds, record, not no_record, window, realtime, probe, tell)
+    finally:
+        if report is not None and record is not None and is_new and record.exists():
+            write_report(record, report)
 
 
 @commands.command()
@@ -170,7 +181,12 @@ def view(
     file: Annotated[
         Path | None, typer.Argument(help="recording (.mcap) to show instead of a running server")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="with FILE: write a film, .gif or .mp4, and end")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="with FILE: write a film, .gif or .mp4, or with --at a .png, and end")
+    ] = None,
+    at: Annotated[
+        float | None, typer.Option(help="[s] with FILE and --out: one picture, of this time")
+    ] = None,
     speed: Annotated[
         float, typer.Option(callback=between(0.001, 1000.0), help="with FILE: times its own speed")
     ] = 1.0,
@@ -194,8 +210,12 @@ def view(
 ) -> None:
     """Open the window on a running server, or on a recording."""
     if file is not None:
-        _view_recording(context, file, out, speed, fps, frames, screenshot, trust)
+        _view_recording(context, file, out, at, speed, fps, frames, screenshot, trust)
         return
+    if at is not None:
+        raise typer.BadParameter(
+            "--at needs a recording: hapticsim view FILE --at SECONDS --out PICTURE.png."
+        )
     if out is not None:
         raise typer.BadParameter("--out needs a recording: hapticsim view FILE --out FILM.")
     refuse_options(context, ("speed", "fps", "trust"), "for a recording: name its FILE")
@@ -209,20 +229,28 @@ def _view_recording(
     context: typer.Context,
     file: Path,
     out: Path | None,
+    at: float | None,
     speed: float,
     fps: float,
     frames: int | None,
     screenshot: Path | None,
     trust: bool,
 ) -> None:
-    from hapticsim.animation import film, show
+    from hapticsim.animation import show
+    from hapticsim.pictures import film, picture
 
     of_server = ("endpoint", "control", "pointer", "keys")
     refuse_options(context, of_server, "for a window on a server: leave out FILE, a recording has none")
     if out is not None:
         refuse_options(context, ("screenshot", "frames"), "for the window: leave out --out, which opens none")
+        if at is not None:
+            refuse_options(context, ("speed", "fps"), "for films: leave out --at, which makes one picture")
+            picture(file, out, at, tell, trust)
+            print(f"{out}: the picture at {at:g} s")
+            return
         print(f"{out}: {film(file, out, speed, fps, tell, trust)} pictures")
         return
+    refuse_options(context, ("at",), "for one picture: give --out PICTURE.png too")
     refuse_options(context, ("fps",), "for films: give --out too")
     status = show(file, speed, tell, frames, screenshot, trust)
     if status == REFUSED:  # it has said why

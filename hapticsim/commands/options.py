@@ -75,6 +75,25 @@ PublishEndpoint = Annotated[str | None, typer.Option(callback=not_empty, help="e
 
 _line_is_open = False  # a piece of progress was written, and the end of its line was not
 
+Report = Annotated[Path | None, typer.Option(help="page about the run to write at its end, .html")]
+
+
+def check_report(page: Path, remedy: str = "") -> None:
+    """Refuse before a run what would be refused after it; with a remedy where nothing is recorded."""
+    if remedy:
+        raise typer.BadParameter(f"--report is made from a recording: {remedy}")
+    from hapticsim.report import check_page
+
+    check_page(page)
+
+
+def write_report(recording: Path, page: Path) -> None:
+    """Write the page about a run that has ended; its own scene may run here, as it just did."""
+    from hapticsim.report import report
+
+    report(recording, page, tell, trust=True)
+    print(f"report: {page}")
+
 
 def tell(text: str) -> None:
     """Write a piece of progress."""

@@ -12,7 +12,8 @@ import math
 import numpy as np
 
 NEAREST_M = 0.02  # points closer to the eye than this are cut away
-_FILLED, _FIT_STEPS = 0.82, 12  # part of the view that fitted points span, and steps to get there
+_FILLED = 0.84  # part of the view that fitted points span
+_NEAREST_FIT_M = 0.1  # from the eye to the nearest of them
 _STEEPEST = math.radians(88.0)  # straight down would leave "right" undefined
 
 
@@ -95,14 +96,18 @@ class OrbitCamera:
         self.distance = min(max(self.distance * factor, 0.1), 100.0)
 
     def fit(self, points_W: np.ndarray) -> None:
-        """Aim at the middle of (n, 3) [m] world points standing so far off that they fill the view."""
-        low, high = points_W.min(axis=0), points_W.max(axis=0)
-        self.target_W = 0.5 * (low + high)
-        radius = max(0.5 * float(np.linalg.norm(high - low)), 0.05)
-        narrow = 0.5 * self.fov_y * min(1.0, self.width_px / self.height_px)
-        self.distance = radius / math.sin(narrow)  # a sphere around all points is in view
-        half = 0.5 * np.array([self.width_px, self.height_px])
-        for _ in range(_FIT_STEPS):  # then nearer, as the points are rarely a sphere
-            at, _depth = self.project(points_W)
-            filled = float((np.abs(at - half) / half).max())
-            self.distance *= min(max(filled / _FILLED, 0.8), 1.25)
+        """Stand where (n, 3) [m] world points just fill the view, turned as the camera is.
+
+        In axes turned like the camera, a point (x, y, z) with depth y is in view of an eye e where
+        ``|x - e_x| <= t (y - e_y)``: two lines for each point, of which the outermost two of all points
+        meet in the eye that is nearest.  Down the picture it is the same; the farther eye sees all.
+        """
+        x, y, z = (points_W @ self.R_WC).T
+        across = _FILLED * 0.5 * self.width_px / self.focal_px  # tangents
+        down = _FILLED * 0.5 * self.height_px / self.focal_px
+        left, right = (x - across * y).max(), (x + across * y).min()
+        low, high = (z - down * y).max(), (z + down * y).min()
+        e_y = min((right - left) / (2.0 * across), (high - low) / (2.0 * down), y.min() - _NEAREST_FIT_M)
+        eye_C = np.array([0.5 * (left + right), e_y, 0.5 * (low + high)])
+        self.distance = 0.5 * float(y.min() + y.max()) - float(e_y)
+        self.target_W = self.R_WC @ (eye_C + np.array([0.0, self.distance, 0.0]))

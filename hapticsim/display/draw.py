@@ -16,15 +16,16 @@ from hapticsim.display import marks
 from hapticsim.display.camera import OrbitCamera
 from hapticsim.display.clip import clip_segments
 from hapticsim.display.faces import Faces
+from hapticsim.display.framing import points_to_show
 from hapticsim.display.guides import draw_constraints
-from hapticsim.display.mesh import box, place
+from hapticsim.display.labels import Label
 from hapticsim.display.messages import DrawnShape, Poses, PredictedMessage, SceneMessage, StateMessage
 from hapticsim.display.palette import GRID, SKY, SKY_BOTTOM, SKY_TOP, blend
-from hapticsim.display.signs import Label, draw_signs
+from hapticsim.display.signs import draw_signs
 
 _CELLS, _CELL_M = 14, 0.1  # of the floor, from its middle to its rim
 _PARTS = 4  # pieces of a floor line, each paler than the one before
-_LARGEST_M = 1.5  # boxes with larger half extents are surroundings: the first view need not hold them
+FIRST_ELEVATION = 0.42  # [rad] of the first view: enough to see the top of a table
 _FLOOR_GAP_M = 1e-3  # below the lowest thing, so that it never fights with a face
 
 
@@ -55,21 +56,8 @@ class SceneDrawing:
         self._sky: pygame.Surface | None = None
 
     def points_of_interest(self, poses: Poses) -> np.ndarray:
-        """(n, 3) [m] what the first view should show: all that moves, boxes, where the device reaches."""
-        reach = self.scene.motion_scale * self.scene.workspace_radius
-        around = self.scene.origin_W + reach * np.array([[-1.0, 0, 0], [1, 0, 0], [0, 0, -1], [0, 0, 1]])
-        p_WS, R_WS = place(self.scene.shapes, poses)
-        points = [around]
-        for i, shape in enumerate(self.scene.shapes):
-            if shape.kind == "box" and max(shape.size[:3]) <= _LARGEST_M:
-                corners, _ = box(*shape.size[:3])
-                points.append(p_WS[i] + corners @ R_WS[i].T)
-            elif shape.body >= 0 and shape.kind == "capsule":
-                half = 0.5 * shape.size[1] * R_WS[i][:, 2]
-                points.append(np.array([p_WS[i] - half, p_WS[i] + half]))
-            elif shape.body >= 0:
-                points.append(p_WS[i][None])
-        return np.concatenate(points)
+        """(n, 3) [m] what the first view is to show (`framing`)."""
+        return points_to_show(self.scene, self.faces.mesh, poses)
 
     def draw(
         self, surface: pygame.Surface, camera: OrbitCamera, picture: Picture, detail: int = 2

@@ -8,18 +8,19 @@ import numpy as np
 import pygame
 
 from hapticsim.display.camera import OrbitCamera
-from hapticsim.display.clip import clip_polygon, guard_planes
+from hapticsim.display.clip import clip_polygon, clip_segments, guard_planes
 from hapticsim.display.mesh import place, tessellate
 from hapticsim.display.messages import Poses, SceneMessage
 from hapticsim.display.order import layers
-from hapticsim.display.palette import SKY, TEXT, Color, blend
+from hapticsim.display.palette import SKY, WELL, Color, blend
 from hapticsim.display.shadow import Level, level_face, shadow_on
 
 _LIGHT_W = np.array([-0.42, -0.58, 0.70]) / np.linalg.norm([-0.42, -0.58, 0.70])  # over the left shoulder
 _GHOST_ALPHA = 120
 _FULL_GHOST_M = 0.03  # displacement from which a ghost is as strong as it gets
 _FAINTEST = 6  # of 255: below, nobody sees it
-_EDGE = 0.25  # how much paler the edges of boxes are
+_EDGE = 0.45  # how much darker the edges of boxes are
+_SEAM, _CELLS = 0.12, 8  # the same for the lines across a plane, and into how many cells they divide it
 
 Shadow = tuple[np.ndarray, Color]  # outline (n, 3) [m, world] and fill
 
@@ -55,6 +56,14 @@ class Faces:
         ).reshape(-1, 3)
         self.rank_of_shape = np.cumsum(flat) - 1  # index among the solids, of a shape that is one
         self.casting = np.flatnonzero(moving & ~flat)
+        self.seams = {
+            int(np.flatnonzero(owner == i)[1]): (
+                i,
+                _grid(*shapes[i].size[:2]),
+            )  # on the upper side of a sheet
+            for i in range(len(shapes))
+            if shapes[i].kind == "plane"
+        }
         self._ghost: pygame.Surface | None = None
 
     def pose(self, poses: Poses, camera: OrbitCamera) -> Posed:
@@ -97,7 +106,10 @@ class Faces:
                     continue
             pygame.draw.polygon(canvas, fill, quad)
             if is_flat:
-                pygame.draw.polygon(canvas, blend((fill[0], fill[1], fill[2]), TEXT, _EDGE), quad, k)
+                color = (fill[0], fill[1], fill[2])
+                if (face := int(seen[index])) in self.seams:
+                    self._paint_seams(canvas, camera, posed, face, blend(color, WELL, _SEAM), k)
+                pygame.draw.polygon(canvas, blend(color, WELL, _EDGE), quad, k)
         for on in waiting:
             _paint_shadows(canvas, camera, shadows[on], k)
 
@@ -134,6 +146,17 @@ class Faces:
             pygame.draw.polygon(self._ghost, (*fill, a), quad)  # sets pixels, does not mix them
         canvas.blit(self._ghost, area, area)
 
+    def _paint_seams(
+        self, canvas: pygame.Surface, camera: OrbitCamera, posed: Posed, face: int, color: Color, k: int
+    ) -> None:
+        """Lines across a plane, to judge its slope and distances on it by."""
+        shape, ends_S = self.seams[face]
+        ends_C = camera.to_camera(ends_S.reshape(-1, 3) @ posed.R_WS[shape].T + posed.p_WS[shape])
+        a_C, b_C, kept = clip_segments(camera, ends_C[::2], ends_C[1::2])
+        a_px, b_px = camera.to_pixels(a_C[kept]) * k, camera.to_pixels(b_C[kept]) * k
+        for start, end in zip(a_px.tolist(), b_px.tolist(), strict=True):
+            pygame.draw.line(canvas, color, start, end, k)
+
     def _shadows(self, posed: Posed, solid_layer: np.ndarray, eye_W: np.ndarray) -> dict[int, list[Shadow]]:
         """What falls on level faces, by the layer of the solid it falls on, palest first."""
         found: dict[int, list[Shadow]] = {}
@@ -169,6 +192,13 @@ def lit(colors: np.ndarray, normals_W: np.ndarray, at_W: np.ndarray, eye_W: np.n
     glint = np.maximum((normals_W * middle).sum(axis=1), 0.0) ** 24
     shade = 0.36 + 0.12 * normals_W[:, 2] + 0.58 * diffuse
     return np.clip(colors * shade[:, None] + 46.0 * glint[:, None], 0.0, 255.0).astype(int)
+
+
+def _grid(hx: float, hy: float) -> np.ndarray:
+    """(n, 2, 3) [m] ends of the lines that divide a plane with half extents [m], in its own frame."""
+    stops = np.linspace(-1.0, 1.0, _CELLS + 1)[1:-1]
+    along = [[(hx * t, -hy, 0.0), (hx * t, hy, 0.0)] for t in stops]
+    return np.array(along + [[(-hx, hy * t, 0.0), (hx, hy * t, 0.0)] for t in stops])
 
 
 def _paint_shadows(canvas: pygame.Surface, camera: OrbitCamera, shadows: list[Shadow], k: int) -> None:

@@ -16,15 +16,14 @@ from hapticsim.display import marks
 from hapticsim.display.camera import OrbitCamera
 from hapticsim.display.clip import clip_segments
 from hapticsim.display.constraint_messages import FREE, ConstraintNow, ConstraintView, RowView
+from hapticsim.display.labels import Label
 from hapticsim.display.messages import Poses, SceneMessage, StateMessage
 from hapticsim.display.palette import FAINT, ORANGE, PURPLE, WELL, Color
-from hapticsim.display.signs import Label
 
 _ROUND = 48  # pieces of a circle
 _CELLS = 4  # of a plane, across
 _LEAST_M = 0.1  # half length of a guide, at least; otherwise as far as the device reaches
 _BEHIND_M = 0.05
-_BADGE = np.array([20.0, -18.0])  # [px] from a constraint to its number
 
 
 class Pen:
@@ -89,7 +88,6 @@ def draw_constraints(
     now = {c.name: c for c in state.imposed.constraints}
     reach = max(_LEAST_M, scene.motion_scale * scene.workspace_radius)
     labels: list[Label] = []
-    badges: list[np.ndarray] = []
     for number, constraint in enumerate(scene.constraints, 1):
         if constraint.name not in now:
             continue
@@ -97,13 +95,8 @@ def draw_constraints(
         anchor_W = _draw(pen, constraint, reach)
         at = None if anchor_W is None else pen.pixel(anchor_W)
         if at is not None:
-            badge = at + k * _BADGE
-            while any(np.abs(badge - other).max() < 17.0 * k for other in badges):
-                badge = badge + np.array([18.0 * k, 0.0])
-            badges.append(badge)
-            pygame.draw.circle(canvas, WELL, badge.tolist(), 9.0 * k)
-            x, y = (badge / k).tolist()
-            labels.append(Label(str(number), (x - 4.0 * len(str(number)), y - 8.0), pen.color))
+            x, y = (at / k).tolist()
+            labels.append(Label(str(number), (x, y), pen.color, in_disc=True))
     return labels
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +19,17 @@ SIZE = (1100, 720)  # [px] at the start
 _SMALLEST = (PANEL_WIDTH + 200, 300)
 
 
-def open_screen() -> pygame.Surface:
+def open_screen(in_memory: bool = False) -> pygame.Surface:
     """The window's surface.  Only video and fonts are started: sound would claim the sound card.
+
+    in_memory : nobody has to see it; where there is no display, draw without one.
 
     Raises DeviceError when there is no display.
     """
-    refusal = "no display: set DISPLAY or WAYLAND_DISPLAY, or SDL_VIDEODRIVER=dummy to draw without one."
+    has_display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"
+    if in_memory and not has_display:
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    refusal = "no display: set DISPLAY or WAYLAND_DISPLAY, or give --screenshot FILE.png to draw without one."
     try:
         with _without_words():
             pygame.display.init()

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pygame
 
 from hapticsim.display import marks
 from hapticsim.display.camera import OrbitCamera
+from hapticsim.display.labels import Label
 from hapticsim.display.messages import SceneMessage, StateMessage
-from hapticsim.display.palette import FAINT, ORANGE, SKY, TEXT, VERMILION, YELLOW, Color, blend
+from hapticsim.display.palette import FAINT, ORANGE, SKY, TEXT, VERMILION, YELLOW, blend
 from hapticsim.display.turning import draw_turning
 
 _ARROW_M = 0.22  # length of an arrow at the force limit
 _LIMIT_N = 10.0  # assumed for the scale of arrows where the device states none
 _BEHIND_M = 0.05  # what is this near to the eye or behind it is not marked
-
-
-@dataclass(frozen=True)
-class Label:
-    """Text to be written at a pixel of the screen once the picture is finished."""
-
-    text: str
-    at: tuple[float, float]
-    color: Color
 
 
 def draw_signs(
@@ -49,14 +39,14 @@ def draw_signs(
         return scene.origin_W + scene.motion_scale * scene.R_WD @ p_D
 
     metres_per_N = _ARROW_M / (scene.force_limit_N or _LIMIT_N)
-    labels = []
+    labels: list[Label] = []
     for contact in state.contacts:
         tip_W = contact.point_W + contact.normal_W * contact.force_N * metres_per_N
         ends = pixels(contact.point_W, tip_W)
         if ends is not None:
             marks.arrow(canvas, ends[0] * k, ends[1] * k, YELLOW, k)
             pygame.draw.circle(canvas, YELLOW, (ends[0] * k).tolist(), 3.5 * k)
-            labels.append(Label(f"{contact.force_N:.1f} N", (ends[1][0] + 8, ends[1][1] - 6), YELLOW))
+            labels.append(Label(f"{contact.force_N:.1f} N", (ends[1][0], ends[1][1]), YELLOW))
 
     device_W = state.anchor_W if state.anchor_W is not None else to_world(state.device_D)
     if state.handle_W is not None:

@@ -15,8 +15,9 @@ import pygame
 
 from hapticsim.display.camera import OrbitCamera
 from hapticsim.display.controls import Controls
-from hapticsim.display.draw import Picture, SceneDrawing
+from hapticsim.display.draw import FIRST_ELEVATION, Picture, SceneDrawing
 from hapticsim.display.feed import Feed
+from hapticsim.display.labels import Label, write_labels
 from hapticsim.display.messages import StateMessage
 from hapticsim.display.notices import draw_banner, draw_help, draw_hint
 from hapticsim.display.pace import Pace
@@ -25,7 +26,6 @@ from hapticsim.display.panel import WIDTH as PANEL_WIDTH
 from hapticsim.display.panel import Panel, Readings
 from hapticsim.display.pointer import PointerTarget
 from hapticsim.display.screen import SIZE, check_can_save, open_screen, resized_screen, save_picture
-from hapticsim.display.signs import Label
 from hapticsim.display.switching import SwitchKeys
 from hapticsim.display.words import silence_words
 from hapticsim.errors import ConfigError
@@ -33,7 +33,6 @@ from hapticsim.wire.endpoints import control_beside
 from hapticsim.wire.publisher import Publisher
 
 _POLL_S = 1.0 / 120.0
-_FIRST_ELEVATION = 0.30  # [rad] enough to see the top of a table
 _NOTE_S = 4.0
 _REACH = 1.5  # of the target, in workspace radii: beyond 1 the hand leans on what it meets
 _SCREENSHOT_FRAMES = 120  # when a screenshot is asked for and no number of frames
@@ -46,6 +45,7 @@ class Window:
     pointer_endpoint  : where to publish the pointer for the ``mouse`` driver; None: only look.
     keys : folder of CURVE keys, for a server on another machine.
     control_endpoint : where the server takes switches; None: beside the publish endpoint.
+    in_memory : for a picture: without a display, draw without one.
 
     Raises DeviceError when there is no display, WireError when an endpoint cannot be used.
     """
@@ -56,11 +56,12 @@ class Window:
         pointer_endpoint: str | None = None,
         keys: Path | None = None,
         control_endpoint: str | None = None,
+        in_memory: bool = False,
     ) -> None:
-        self.screen = open_screen()
+        self.screen = open_screen(in_memory)
         self.type = Type()
         self.panel = Panel(self.type)
-        self.camera = OrbitCamera(SIZE[0] - PANEL_WIDTH, SIZE[1], elevation=_FIRST_ELEVATION)
+        self.camera = OrbitCamera(SIZE[0] - PANEL_WIDTH, SIZE[1], elevation=FIRST_ELEVATION)
         self.controls = Controls(self.camera)
         self.feed = Feed(publish_endpoint, keys)
         self.publisher = Publisher(pointer_endpoint) if pointer_endpoint else None
@@ -121,8 +122,7 @@ class Window:
             if not self._aimed and feed.state is not None:
                 self._aim(self.drawing, feed.state)
             labels = self.drawing.draw(view, self.camera, picture, self.pace.detail)
-        for label in labels:
-            self.type.write(view, label.text, label.at, label.color)
+        write_labels(self.type, view, labels)
         silence = silence_words(feed.state_age_s, feed.endpoint)
         readings = Readings(
             feed.scene,
@@ -194,8 +194,8 @@ class Window:
         return self.feed.state.target_D if self.feed.state is not None else None
 
     def _aim(self, drawing: SceneDrawing, state: StateMessage) -> None:
-        """First view: along +Y of the world, from a little above, everything that moves in the picture."""
-        self.camera.azimuth, self.camera.elevation = 0.0, _FIRST_ELEVATION
+        """First view: along +Y of the world, from a little above, the whole scene in the picture."""
+        self.camera.azimuth, self.camera.elevation = 0.0, FIRST_ELEVATION
         self.camera.fit(drawing.points_of_interest(state.poses))
         self._aimed = True
 
@@ -236,7 +236,7 @@ def main(
     """
     if screenshot is not None:
         check_can_save(Path(screenshot))
-    window = Window(publish_endpoint, pointer_endpoint, keys, control_endpoint)
+    window = Window(publish_endpoint, pointer_endpoint, keys, control_endpoint, screenshot is not None)
     try:
         window.run(frames, screenshot)
     except KeyboardInterrupt:
