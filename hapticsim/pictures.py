@@ -30,6 +30,7 @@ class Camera:
     """
 
     def __init__(self, animation: Animation, size: tuple[int, int]) -> None:
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting on stdout
         try:
             import pygame
         except ImportError:
