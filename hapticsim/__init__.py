@@ -37,6 +37,8 @@ _HOME = {
     "compile_equations": "hapticsim.equations.compiled",
     "Equations": "hapticsim.equations.compiled",
     "Simulation": "hapticsim.simulation",
+    "read_recording": "hapticsim.recording.reader",
+    "Recording": "hapticsim.recording.reader",
     "Subscriber": "hapticsim.wire.subscriber",
     "Friction": "hapticsim.mechanism",
     "Mechanism": "hapticsim.mechanism",
@@ -59,6 +61,7 @@ __all__ = [
     "HapticsimError",
     "Mechanism",
     "Model",
+    "Recording",
     "Scene",
     "Simulation",
     "Subscriber",
@@ -72,6 +75,7 @@ __all__ = [
     "load_mechanism",
     "load_urdf",
     "load_variants",
+    "read_recording",
     "run_sweep",
 ]
 
@@ -88,6 +92,7 @@ if TYPE_CHECKING:
     from hapticsim.model.urdf import load_urdf
     from hapticsim.offline.attempt import SweepError
     from hapticsim.offline.sweep import run_sweep
+    from hapticsim.recording.reader import Recording, read_recording
     from hapticsim.simulation import Simulation
     from hapticsim.wire.subscriber import Subscriber
     from hapticsim.wire.switches import Switches

@@ -15,8 +15,10 @@ import numpy as np
 import yaml
 
 import hapticsim
+from hapticsim.column_words import offline_quantities
 from hapticsim.config.load import load, loads
 from hapticsim.config.overrides import parse_settings, refuse_settings
+from hapticsim.drawn_rows import of_offline
 from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.model.mechanism_model import MechanismModel, check_tree
@@ -152,7 +154,7 @@ def run_experiment(
         raise HapticsimError(f"{OPTIONS[error.key]} {error.problem}") from None
     wall_s = time.perf_counter() - start
     if out is not None:
-        record(run, scene, out)
+        record(run, scene, equations, out)
     return report(run, wall_s), is_usable(run)
 
 
@@ -197,7 +199,7 @@ def columns(model: Model) -> list[str]:
     ]
 
 
-def record(run: OfflineRun, scene: Scene, out: Path) -> None:
+def record(run: OfflineRun, scene: Scene, equations: Equations, out: Path) -> None:
     """Write a run; what was not asked for is NaN."""
     ns = len(run.time)
     condition = np.full(ns, np.nan) if run.condition is None else run.condition
@@ -215,10 +217,18 @@ def record(run: OfflineRun, scene: Scene, out: Path) -> None:
     )
     about = {"hapticsim": hapticsim.__version__, "kind": OFFLINE, "scene": scene.name, "path": scene.path}
     about |= {"algorithm": run.algorithm, "integrator": run.integrator, "precision": run.precision}
-    with RecordingWriter(out, columns(scene.model), scene.source, about) as writer:
+    names = columns(scene.model)
+    with RecordingWriter(
+        out,
+        names,
+        scene.source,
+        about,
+        quantities=offline_quantities(scene.model),
+        drawing=of_offline(scene, equations, names),
+    ) as writer:
         writer.append(np.column_stack([np.asarray(p, float) for p in parts]))
-    if writer.failure:
-        raise HapticsimError(writer.failure)
+    if writer.failure or writer.note:
+        raise HapticsimError(writer.failure or writer.note)
 
 
 def report(run: OfflineRun, wall_s: float) -> str:

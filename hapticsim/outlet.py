@@ -71,7 +71,7 @@ class Outlet:
         self._choices: list[tuple[int, SpeedChoice]] = []  # of these ticks
         self._tick_place = place_of(loop.state, "tick")
         self._next_scene = self._next_stats = self._next_look = 0.0
-        self._failure_told = self._slow_told = False
+        self._failure_told = self._slow_told = self._note_told = False
         self._origin_told_W = describer.coupler.origin_W  # the same array until arming moves it
         self._told_on = False  # said that there is force, and it did not go for good since
 
@@ -183,6 +183,9 @@ class Outlet:
         if recorder.failure and not self._failure_told:
             self._failure_told = True
             self._say(f"recording stopped, haptics go on: {recorder.failure}")
+        elif recorder.note and not self._note_told:
+            self._note_told = True
+            self._say(recorder.note)
         elif recorder.waits_s > SLOW_S and not self._slow_told:
             self._slow_told = True
             self._say(f"{recorder.path}: the disk hangs: haptics go on, the recording waits for it.")

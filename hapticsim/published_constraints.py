@@ -20,7 +20,7 @@ from hapticsim.codes import (
 )
 from hapticsim.kernels.row import MASK_BITS, WIDTH
 from hapticsim.model.constraints import Row
-from hapticsim.model.tree import ANGULAR, JOINT_KINDS, WORLD
+from hapticsim.model.tree import ANGULAR, JOINT_KINDS, WORLD, Model
 
 ROW_WORDS = {
     POINT_ROW: "point",
@@ -63,10 +63,9 @@ class ConstraintDescriber:
         index = {b.name: i for i, b in enumerate(self._model.bodies)}
         index[WORLD] = -1
         child = {j.name: index[j.child] for j in self._model.moving_joints}
-        unit = {j.name: JOINT_KINDS[j.kind].units[0] for j in self._model.moving_joints}
         return {
             "constraints": [
-                {"name": c.name, "rows": [_row(row, index, child, unit) for row in c.rows]}
+                {"name": c.name, "rows": [_row(row, index, child, self._model) for row in c.rows]}
                 for c in self._constraints
             ],
             "speeds": self.speeds,
@@ -108,9 +107,14 @@ class ConstraintDescriber:
         return int(row[self._switch][constraint]) // 2, Hold(int(row[self._hold][constraint]))
 
 
-def _row(row: Row, index: dict[str, int], child: dict[str, int], unit: dict[str, str]) -> dict[str, Any]:
-    """One row; its force is in N m where it is about angles, in N otherwise."""
-    angular = row.kind == ANGLE_ROW or row.angular or (row.joints and unit[row.joints[0][0]] == ANGULAR)
+def is_angular(row: Row, model: Model) -> bool:
+    """Say whether a row is about angles: its force is in N m then, otherwise in N."""
+    unit = {j.name: JOINT_KINDS[j.kind].units[0] for j in model.moving_joints}
+    return row.kind == ANGLE_ROW or row.angular or (bool(row.joints) and unit[row.joints[0][0]] == ANGULAR)
+
+
+def _row(row: Row, index: dict[str, int], child: dict[str, int], model: Model) -> dict[str, Any]:
+    """One row."""
     return {
         "kind": ROW_WORDS[row.kind],
         "a": index[row.a],
@@ -122,5 +126,5 @@ def _row(row: Row, index: dict[str, int], child: dict[str, int], unit: dict[str,
         "length": float(row.length),
         "joints": [[child[name], float(factor)] for name, factor in row.joints],
         "curve": [] if row.curve is None else row.curve.outline.ravel().tolist(),
-        "unit": "N m" if angular else "N",
+        "unit": "N m" if is_angular(row, model) else "N",
     }

@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 
 import hapticsim
+from hapticsim.column_words import tick_quantities
+from hapticsim.drawn_rows import of_ticks
 from hapticsim.haptics.delay import device_rate_Hz
 from hapticsim.host_watch import HostWatch
 from hapticsim.kernels.pack import place_of
@@ -132,7 +134,14 @@ class Server:
             if record:
                 about = {"hapticsim": hapticsim.__version__, "kind": "run", "scene": scene.name}
                 about |= {"path": scene.path, **about_mechanism(scene)}
-                writer = RecordingWriter(record, self.loop.columns, scene.source, about)
+                writer = RecordingWriter(
+                    record,
+                    self.loop.columns,
+                    scene.source,
+                    about,
+                    quantities=tick_quantities(self.assembly),
+                    drawing=of_ticks(self.assembly),
+                )
                 self.recorder = BackgroundRecorder(writer)
             self._join_parts(role, probe, progress)
         except BaseException:

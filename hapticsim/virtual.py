@@ -13,6 +13,8 @@ import numpy as np
 import hapticsim
 from hapticsim.button_switches import ButtonSwitches
 from hapticsim.codes import Event, Hold, Safety
+from hapticsim.column_words import tick_quantities
+from hapticsim.drawn_rows import of_ticks
 from hapticsim.driver_calls import called, info_of, wrong, zero
 from hapticsim.errors import ConfigError, HapticsimError, brief
 from hapticsim.force_words import refused_engages, refused_event
@@ -23,6 +25,7 @@ from hapticsim.kernels.row import PLACE, WIDTH
 from hapticsim.model.scene import Scene
 from hapticsim.published import Describer
 from hapticsim.recorded_scene import about_mechanism
+from hapticsim.recording.alongside import AlongsideWriter
 from hapticsim.recording.reader import Recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.simulation import Simulation
@@ -90,22 +93,39 @@ def simulate(
             "path": scene.path,
             **about_mechanism(scene),
         }
-        writer = RecordingWriter(record, sim.columns, scene.source, metadata)
+        writer = AlongsideWriter(
+            RecordingWriter(
+                record,
+                sim.columns,
+                scene.source,
+                metadata,
+                quantities=tick_quantities(sim.assembly),
+                drawing=of_ticks(sim.assembly),
+            )
+        )
     describer = Describer(sim.assembly)
-    written, asked = 0, 0.0
+    handed, told, asked = 0, 0, 0.0
+
+    def settle() -> None:
+        """Wait for what was handed over, and tell of it."""
+        nonlocal told
+        if writer and (failure := writer.wait()):
+            raise HapticsimError(failure)
+        if told < handed:
+            told = handed
+            tell(told * scene.tick_s, rows[told - 1])
 
     def done(taken: int) -> None:
-        nonlocal written, asked
-        if taken == written:
+        nonlocal handed, asked
+        if taken == handed:
             return
-        new, written = rows[written:taken], taken
+        settle()
+        new, handed = rows[handed:taken], taken
         if writer:
             writer.append(new)
             for k, fault in refused_engages(new, asked):
                 writer.append_event(refused_event(new[k], fault))
             asked = max(asked, float(new[-1, PLACE["arm_requests"]]))
-            _check_written(writer)
-        tell(taken * scene.tick_s, rows[taken - 1])
 
     def happened(tick: int, kind: int, contact: int, value: float, in_tick_s: float) -> None:
         if writer:
@@ -119,11 +139,11 @@ def simulate(
             _by_stretches(Stretches(sim, numbers), driver, rows, done, happened)
         else:
             _tick_by_tick(sim, driver, rows, done, happened)
+        settle()
     finally:
         if writer:
             writer.close()
-    if writer:
-        _check_written(writer)
+    settle()
     return rows
 
 
@@ -139,11 +159,6 @@ def _no_rows_yet(seconds: float, rate_Hz: float, columns: int) -> np.ndarray:
             f"{longest_s:.0f} s of them; give 0 to {longest_s:.0f}.",
         )
     return np.zeros((round(seconds * rate_Hz), columns))
-
-
-def _check_written(writer: RecordingWriter) -> None:
-    if writer.failure:
-        raise HapticsimError(writer.failure)
 
 
 def _by_stretches(

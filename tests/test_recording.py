@@ -16,14 +16,17 @@ import pytest
 from hapticsim_devices.scripted import Scripted
 from mcap.reader import make_reader
 from mcap.writer import Writer
+from typer.testing import CliRunner
 
 import hapticsim as hs
 from hapticsim import interruption
+from hapticsim.command_line import app
 from hapticsim.drivers import options_for
 from hapticsim.errors import HapticsimError
 from hapticsim.recording import writer as writer_module
 from hapticsim.recording.export import export
 from hapticsim.recording.packed_index import PackedIndex
+from hapticsim.recording.quantities import Quantity
 from hapticsim.recording.reader import read_recording
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.virtual import simulate
@@ -353,6 +356,31 @@ def test_npz_holds_rows_names_configuration_and_events(recorded, tmp_path):
         assert arrays["config"].item() == CONFIG
         assert json.loads(arrays["metadata"].item()) == METADATA
         assert len(json.loads(arrays["events"].item())) == 3
+
+
+def test_a_table_by_names_sums_the_points_of_a_pair_and_is_listed(tmp_path):
+    columns = ["time_s", "q0", "force_N[box-table.0]", "force_N[box-table.1]"]
+    quantities = [
+        Quantity("time_s", "s", "time", ("time_s",)),
+        Quantity("q[Schulter π]", "rad", "angle", ("q0",)),
+        Quantity("force_N[box-table]", "N", "normal force", tuple(columns[2:])),
+    ]
+    path, target = tmp_path / "a.mcap", tmp_path / "a.csv"
+    with RecordingWriter(path, columns, quantities=quantities) as writer:
+        writer.append(np.array([[0.0, 1.0, 2.0, 3.5], [0.1, np.nan, 0.0, 0.0]]))
+    exported = CliRunner().invoke(app, ["export", str(path), str(target), "--named"])
+    assert exported.output == f"2 rows, 3 columns -> {target}\n"
+    lines = target.read_text(encoding="utf-8").splitlines()
+    assert lines == ["time_s,q[Schulter π],force_N[box-table]", "0.0,1.0,5.5", "0.1,nan,0.0"]
+    assert CliRunner().invoke(app, ["export", str(path)]).output.splitlines() == [
+        "time_s              s               time",
+        "q[Schulter π]       rad  q0         angle",
+        "force_N[box-table]  N    2 columns  normal force",
+    ]
+    export(read_recording(path), tmp_path / "a.npz", named=True)
+    with np.load(tmp_path / "a.npz") as arrays:
+        assert arrays["units"].tolist() == ["s", "rad", "N"] and arrays["data"].shape == (2, 3)
+        assert arrays["words"].tolist() == ["time", "angle", "normal force"]
 
 
 def test_an_unknown_export_format_is_refused_in_a_sentence(recorded, tmp_path):

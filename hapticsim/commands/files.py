@@ -226,17 +226,27 @@ def replay(
 @commands.command()
 def export(
     file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
-    out: Annotated[Path, typer.Argument(help=".csv or .npz")],
+    out: Annotated[
+        Path | None, typer.Argument(help=".csv or .npz; without it the columns are listed")
+    ] = None,
+    named: Annotated[
+        bool, typer.Option("--named", help="by the names of joints and shapes, forces summed over a pair")
+    ] = False,
 ) -> None:
-    """Write a recording as a table."""
-    from hapticsim.recording.export import check_can_export
+    """Write a recording as a table, or list what it holds: names, units and what each number says."""
+    from hapticsim.recording.export import check_can_export, listing
     from hapticsim.recording.export import export as write
     from hapticsim.recording.reader import read_recording
 
-    check_can_export(out)
+    if out is not None:
+        check_can_export(out)
     recording = read_recording(file)
-    write(recording, out)
+    if out is None:
+        print(listing(recording))
+        tell_notes([recording.note] if recording.note else [])
+        return
+    count = write(recording, out, named)
     print(
-        f"{len(recording.data)} rows, {len(recording.columns)} columns -> {out}"
+        f"{len(recording.data)} rows, {count} columns -> {out}"
         + f" ({recording.note})" * bool(recording.note)
     )

@@ -65,3 +65,17 @@ def quaternion_of(R: np.ndarray) -> np.ndarray:
         q[1 + k] = R[k, i] + R[i, k]
     q /= np.linalg.norm(q)
     return -q if q[0] < 0.0 else q
+
+
+def quaternions_of(R: np.ndarray) -> np.ndarray:
+    """(n, 4) of ``quaternion_of`` for rotation matrices (n, 3, 3)."""
+    m = np.diagonal(R, axis1=1, axis2=2)
+    trace = m.sum(axis=1)
+    x, y, z = R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]
+    xy, xz, yz = R[:, 1, 0] + R[:, 0, 1], R[:, 0, 2] + R[:, 2, 0], R[:, 2, 1] + R[:, 1, 2]
+    largest = [1.0 + trace, *(1.0 + 2.0 * m.T - trace)]
+    rows = (largest[0], x, y, z), (x, largest[1], xy, xz), (y, xy, largest[2], yz), (z, xz, yz, largest[3])
+    choice = np.argmax(np.column_stack([trace, m]), axis=1)
+    q: np.ndarray = np.array(rows)[choice, :, np.arange(len(R))]
+    q /= np.linalg.norm(q, axis=1, keepdims=True)
+    return np.where(q[:, :1] < 0.0, -q, q)

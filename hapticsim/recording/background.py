@@ -52,6 +52,11 @@ class BackgroundRecorder:
         return self._failure or self._writer.failure
 
     @property
+    def note(self) -> str:
+        """Where the drawing ended by a defect: one sentence, otherwise empty."""
+        return self._writer.note
+
+    @property
     def written_rows(self) -> int:
         return self._writer.written_rows
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,13 +15,16 @@ from mcap.writer import CompressionType, Writer
 from hapticsim.errors import ConfigError
 from hapticsim.interruption import uninterrupted
 from hapticsim.new_file import EXISTS, check_new_file
+from hapticsim.recording.drawing import Drawing, Message
+from hapticsim.recording.log_time import nanoseconds
 from hapticsim.recording.packed_index import pack_index
+from hapticsim.recording.quantities import Quantity, Table
 
 PROFILE = "hapticsim"
 ROWS, EVENTS = "rows", "events"
 ROW_ENCODING = "float64-little-endian"
 CONFIG_NAME = "config.yaml"
-RUN_METADATA = "run"
+RUN_METADATA, TABLE_METADATA = "run", "quantities"
 _BATCH_s = 0.5  # of wall time: what a killed process loses, with a margin on one second
 _BATCH_BYTES = 1 << 20
 
@@ -42,10 +44,13 @@ class RecordingWriter:
     columns : name of each column, unit included; column 0 is the time [s].
     config_text : the configuration, stored as it is.
     metadata : anything else worth knowing about the run, text by name.
+    quantities : what the columns say; without it their names have to tell.
+    drawing : makes messages for other programs from the rows, or None (drawing.py).
     overwrite : replace a file that exists; otherwise it is refused.
 
     Public attributes: ``failure`` (one sentence, empty while all is well), ``written_rows`` (in the file),
-    ``dropped_rows``, ``dropped_events``.
+    ``dropped_rows``, ``dropped_events``, ``note`` (one sentence where the drawing ended by a defect of its
+    own, and rows go on without it).
 
     Raises
     ------
@@ -59,10 +64,12 @@ class RecordingWriter:
         config_text: str = "",
         metadata: Mapping[str, str] | None = None,
         *,
+        quantities: Sequence[Quantity] = (),
+        drawing: Drawing | None = None,
         overwrite: bool = False,
     ) -> None:
         self.path, self.columns = Path(path), tuple(columns)
-        self.failure = ""
+        self.failure = self.note = ""
         self.written_rows = self.dropped_rows = self.dropped_events = 0
         if not self.columns or len(set(self.columns)) != len(self.columns):
             raise ConfigError(
@@ -74,11 +81,12 @@ class RecordingWriter:
         self._written_at_s = time.monotonic()
         self._time_ns = 0  # log time of the newest row
         self._sequence = 0
+        self._drawing = drawing
         self._file = _create(self.path, overwrite)
         # Chunks end where this class flushes, so that a batch is whole in the file or not there.
         self._writer = Writer(self._file, chunk_size=1 << 30, compression=CompressionType.ZSTD)
         try:
-            self._begin(config_text, dict(metadata or {}))
+            self._begin(config_text, dict(metadata or {}), quantities)
         except OSError as error:
             self._fail(error)
 
@@ -108,12 +116,13 @@ class RecordingWriter:
         moment = event.get("time_s")
         log_time = self._time_ns
         if isinstance(moment, int | float):
-            log_time = _nanoseconds(moment, log_time)
+            log_time = nanoseconds(moment, log_time)
         data = json.dumps(dict(event), default=str).encode()
         if self.failure:
             self.dropped_events += 1
             return
         self._add(self._event_channel, log_time, data)
+        self._draw(lambda drawing: drawing.event(event))
         self._chunk_events += 1
         if self._is_due():
             self._write_all()
@@ -143,7 +152,7 @@ class RecordingWriter:
 
     # ------------------------------------------------------------------------------------------------ inside
 
-    def _begin(self, config_text: str, metadata: dict[str, str]) -> None:
+    def _begin(self, config_text: str, metadata: dict[str, str], quantities: Sequence[Quantity]) -> None:
         names = json.dumps(list(self.columns))
         row_schema = json.dumps({"encoding": ROW_ENCODING, "columns": list(self.columns)})
         writer = self._writer
@@ -152,11 +161,23 @@ class RecordingWriter:
         events = writer.register_schema(name=EVENTS, encoding="jsonschema", data=b'{"type": "object"}')
         self._row_channel = writer.register_channel(ROWS, ROW_ENCODING, rows, {"columns": names})
         self._event_channel = writer.register_channel(EVENTS, "json", events)
-        pack_index(writer, (self._row_channel, self._event_channel))
+        self._drawn_channels = {
+            channel.topic: writer.register_channel(
+                channel.topic,
+                "json",
+                writer.register_schema(channel.schema_name, "jsonschema", channel.schema.encode()),
+            )
+            for channel in (self._drawing.channels if self._drawing else ())
+        }
+        pack_index(writer, (self._row_channel, self._event_channel, *self._drawn_channels.values()))
         writer.add_attachment(0, 0, CONFIG_NAME, "application/yaml", config_text.encode())
         writer.add_metadata(RUN_METADATA, metadata)
         # the library writes a channel only with its first message; a file cut before that shall still be ours
         writer.add_metadata(ROWS, {"encoding": ROW_ENCODING, "columns": names})
+        if quantities:
+            table = Table(self.columns, quantities).to_text()
+            writer.add_metadata(TABLE_METADATA, {"table": table})
+        self._draw(lambda drawing: drawing.begin())
         self._file.flush()
 
     def _is_due(self) -> bool:
@@ -177,10 +198,11 @@ class RecordingWriter:
             self.dropped_rows += len(rows)
             return
         if len(rows):
-            log_time = _nanoseconds(float(rows[0, 0]), self._time_ns)
-            self._time_ns = _nanoseconds(float(rows[-1, 0]), log_time)
+            log_time = nanoseconds(float(rows[0, 0]), self._time_ns)
+            self._time_ns = nanoseconds(float(rows[-1, 0]), log_time)
             self._add(self._row_channel, log_time, rows.tobytes())
             self._chunk_rows += len(rows)
+            self._draw(lambda drawing: drawing.rows(rows))
         try:
             self._writer.flush()
         except OSError as error:
@@ -191,6 +213,19 @@ class RecordingWriter:
             raise
         self.written_rows += self._chunk_rows
         self._chunk_rows = self._chunk_events = 0
+
+    def _draw(self, made: Callable[[Drawing], Iterable[Message]]) -> None:
+        """Put messages for other programs into the chunk."""
+        if self._drawing is None:
+            return
+        try:
+            for topic, log_time, data in made(self._drawing):
+                self._add(self._drawn_channels[topic], log_time, data)
+        except Exception as error:  # a defect: the exact rows are worth more than their picture
+            self._drawing = None
+            self.note = (
+                f"{self.path}: is not drawn any further ({type(error).__name__}: {error}); rows go on."
+            )
 
     def _add(self, channel: int, log_time: int, data: bytes) -> None:
         """Put a message into the chunk, in memory."""
@@ -234,8 +269,3 @@ def _create(path: Path, overwrite: bool) -> BinaryIO:
     except OSError as error:
         why = f"cannot be written ({error.strerror}): record to a file in a folder you can write."
         raise ConfigError(path, "", why) from error
-
-
-def _nanoseconds(seconds: float, otherwise: int) -> int:
-    """Return a log time; what is no time (NaN, negative, beyond 292 years) is recorded at ``otherwise``."""
-    return round(seconds * 1e9) if math.isfinite(seconds) and 0.0 <= seconds < 9.2e9 else otherwise
