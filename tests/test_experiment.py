@@ -14,7 +14,7 @@ import hapticsim as hs
 from hapticsim.animation import Animation, show
 from hapticsim.child import PYTHON
 from hapticsim.errors import ConfigError, HapticsimError
-from hapticsim.experiment import left_out, read_scene, run_experiment
+from hapticsim.experiment import algorithm_notes, left_out, read_scene, run_experiment
 from hapticsim.model.skeleton import skeleton
 from hapticsim.pictures import film
 from hapticsim.recording.reader import read_recording
@@ -229,3 +229,36 @@ def test_a_robot_without_shapes_is_drawn_as_sticks():
     joint = next(j for j in model.joints if j.parent == "upper_arm")
     end = upper.X_BS @ type(upper.X_BS)(translation=np.array([0.0, 0.0, upper.size[1] / 2]))
     np.testing.assert_allclose(end.translation, joint.X_PJ.translation, atol=1e-12)
+
+
+PUBLISHED = ROD.replace('izz="0.01"', 'izz="0.5"')  # more than the sum of the others: no body has it
+GRIPPER = ROD.replace(
+    "</robot>",
+    """<link name="finger"><inertial><mass value="1"/><origin xyz="0 0 -0.5"/>
+    <inertia ixx="0.1" iyy="0.1" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+    <joint name="f" type="continuous"><parent link="rod"/><child link="finger"/><axis xyz="0 1 0"/>
+    <mimic joint="j"/></joint></robot>""",
+)
+
+
+def test_a_urdf_with_an_inertia_that_no_body_has_is_simulated_as_published_and_can_be_seen(tmp_path):
+    path, out = tmp_path / "rod.urdf", tmp_path / "rod.mcap"
+    path.write_text(PUBLISHED)
+    assert "Reached the end." in run(path, 0.1, out)
+    assert Animation(out, print).scene["name"] == "rod"
+
+
+@pytest.mark.parametrize("name", ["cash_karp", "RK4", "dop853", "Radau", "bdf", "lsoda"])
+def test_an_integrator_is_known_in_capitals_or_not(pendulum, name):
+    assert "Reached the end." in run(pendulum, 0.05, integrator=name)
+
+
+def test_a_robot_with_a_mimic_joint_gets_an_algorithm_that_takes_it_and_that_is_said(tmp_path):
+    path = tmp_path / "gripper.urdf"
+    path.write_text(GRIPPER)
+    model = read_scene(path, []).model
+    assert run(path, 0.05).startswith("crbm_ldl, cash_karp")
+    assert algorithm_notes(model, None) == [
+        "rod has joints that follow others, so crbm_ldl is used and not abm_exact."
+    ]
+    assert algorithm_notes(model, "crbm_lu") == []

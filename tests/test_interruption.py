@@ -183,3 +183,14 @@ def test_ctrl_c_while_the_program_is_loaded_is_an_end_without_a_traceback(after_
 def _catches(status: Path, number: int) -> bool:
     caught = next(line for line in status.read_text().splitlines() if line.startswith("SigCgt"))
     return bool(int(caught.split()[1], 16) >> (number - 1) & 1)
+
+
+def test_sigint_is_heard_though_a_shell_left_it_ignored_and_an_ignored_sighup_stays_so():
+    """A script's shell ignores SIGINT for what it starts in the background; nohup means SIGHUP alone."""
+    code = (
+        "import signal\nfor number in (signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
+        "from hapticsim.interruption import catch_signals, interrupt; catch_signals()\n"
+        "assert signal.getsignal(signal.SIGINT) is interrupt\n"
+        "assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN"
+    )
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
