@@ -128,7 +128,7 @@ def test_the_work_of_torques_and_dampers_is_accounted_for(pendulum):
             {"initial": ["hing=1"]},
             "--initial: hing=1 names no joint with one coordinate (did you mean 'hinge'?)",
         ),
-        ({"torques": ["hinge=much"]}, "--torque: hinge=much is not usable: write NAME=NUMBER, in rad or m."),
+        ({"torques": ["hinge=much"]}, "--torque: hinge=much is not usable: write NAME=NUMBER, in N m or N"),
         ({"integrator": "rk5"}, "(did you mean 'rk4'?)"),
         ({"algorithm": "abn"}, "(did you mean 'abm'?)"),
         ({"accuracy": 0.0}, "accuracy = 0.0 is not usable: it must be finite and above 0."),
