@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from hapticsim.config.load import loads
-from hapticsim.equations import straightline
+from hapticsim.equations import straightline, transplant
 from hapticsim.equations.cache import ENVIRONMENT, forget_loaded
 from hapticsim.equations.compiled import Equations, compile_equations
 from hapticsim.equations.recursions import Linkage, energy, forward_dynamics
@@ -100,8 +100,10 @@ def test_another_structure_is_compiled_for_itself() -> None:
         assert is_compiled(other.kernels.energy) and agrees(other)
 
 
-@pytest.mark.parametrize("damage", ("flip", "cut", "remove", "mislead", "unpickle"))
-def test_a_donor_that_is_damaged_or_gone_is_no_donor(cache: Path, damage: str) -> None:
+@pytest.mark.parametrize("damage", ("flip", "cut", "remove", "mislead", "unpickle", "strange"))
+def test_a_donor_that_is_damaged_or_gone_is_no_donor(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
     first = arm(0.9)
     assert agrees(first)
     folder = first.kernels._folder
@@ -115,6 +117,8 @@ def test_a_donor_that_is_damaged_or_gone_is_no_donor(cache: Path, damage: str) -
     elif damage == "remove":
         for file in folder.rglob("energy.*"):
             file.unlink()
+    elif damage == "strange":
+        monkeypatch.setattr(transplant, "_with_numbers", lambda *data: 1 / 0)
     elif damage == "unpickle":
         next(folder.rglob("energy.*.nbi")).write_bytes(b"")
     else:

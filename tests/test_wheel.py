@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = {"hapticsim": "hapticsim", "devices": "hapticsim_devices", "configs": "hapticsim/scenes"}
+
+
+TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +75,15 @@ class Installed:
         # an empty home: no machine code of the checkout
         self.environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "DISPLAY")}
         self.environment["HOME"] = str(folder)
+        self.add(wheel, extras)
+
+    def add(self, wheel: Path, extras: str) -> None:
         pip = [str(self.bin / "python"), "-m", "pip", "install", "--quiet", f"{wheel}{extras}"]
         subprocess.run(pip, check=True, capture_output=True)
 
-    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def __call__(self, *arguments: str, program: str = "hapticsim") -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(self.bin / "hapticsim"), *arguments],
+            [str(self.bin / program), *arguments],
             cwd=self.work,
             env=self.environment,
             capture_output=True,
@@ -110,3 +117,48 @@ def test_a_scene_that_needs_an_extra_names_it(installed):
         run = installed("run", scene)
         assert run.returncode == 2 and run.stderr.strip().endswith(f"pip install 'hapticsim[{extra}]'.")
         assert len(run.stderr.strip().splitlines()) == 1
+
+
+def steps() -> list[tuple[str, str]]:
+    """What the tutorial has its reader do, in order: a file to save or a line to type, and its text."""
+    found = []
+    step = re.compile(r"^```\w+\n(.*?)^```|^ {4}(hapticsim [^\n]*)$", re.DOTALL | re.MULTILINE)
+    for block, line in step.findall(TUTORIAL):
+        if line:
+            found.append(("type", line.split("  ")[0]))
+        else:
+            found.append((block.partition("\n")[0].removeprefix("# "), block))
+    return found
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_the_tutorial_runs_from_top_to_bottom(installed, built):
+    """All but the lines that open a window for a person."""
+    (wheel,) = built.glob("*.whl")
+    installed.add(wheel, "[window,studies]")
+    alone = {"hapticsim run arm.yaml"}
+    done = []
+    for name, text in steps():
+        if name == "type":
+            if text not in alone:
+                done.append(installed(*shlex.split(text)[1:]))
+        else:
+            (installed.work / name).write_text(text)
+            if name in ("read.py", "push.py"):
+                done.append(installed(name, program="python"))
+        assert not done or done[-1].returncode == 0, f"{text}\n{done[-1].stderr}"
+        assert not done or "Traceback" not in done[-1].stderr
+    told = "\n".join(d.stdout for d in done)
+    assert "pressed with up to" in told and len(re.findall("kg: touches after", told)) == 3
+    for made in ("visit.mcap", "visit.png", "frame.png", "visit.gif", "live.mcap"):
+        assert (installed.work / made).stat().st_size > 1000, made
+    command = [
+        str(installed.bin / "hapticsim"),
+        *"run arm.yaml --device scripted --seconds 8 --no-window".split(),
+    ]
+    folder = {"cwd": installed.work, "env": installed.environment}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **folder) as run:
+        heard = installed("listen.py", program="python")
+        run.wait(60.0)
+    assert heard.returncode == 0 and "'q'" in heard.stdout, heard.stderr

@@ -25,6 +25,17 @@ from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 from hapticsim.equations.seal import sealed_files, write_whole
 from hapticsim.equations.straightline import MARK
 
+# What comes of machine code that a numba to come keeps in another form: then it is compiled.
+_STRANGE = (
+    ArithmeticError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    pickle.PickleError,
+)
 _ESCAPED = re.compile(r"\\\\|\\[0-9A-F]{2}")
 PATTERNS = "patterns"
 _DIGEST = re.compile(r"[a-z]+-[0-9a-f]{24}")  # folders whose names are of one length
@@ -63,8 +74,11 @@ def transplant(donor: Path, function: Any, name: str) -> bool:
     index = next((data for path, data in files.items() if path.suffix == ".nbi"), b"")
     code = {path.name: data for path, data in files.items() if path.suffix == ".nbc"}
     made = {}
-    for key, file in _overloads(index).items():
-        made[key] = _with_numbers(code[file].replace(old, new), *numbers) if file in code else None
+    try:
+        for key, file in _overloads(index).items():
+            made[key] = _with_numbers(code[file].replace(old, new), *numbers)
+    except _STRANGE:
+        return False
     if not made or None in made.values() or not _DIGEST.fullmatch(source.parent.name):
         return False
     place.locator.ensure_cache_path()
