@@ -54,7 +54,7 @@ bench: $(VENV)/.ready-test
 	@for tool in step loop dynamics; do $(BIN)/python tools/bench_$$tool.py || exit 1; done
 
 clean:
-	@rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@rm -rf $(VENV) .venv-newest build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find hapticsim devices tests tools -name __pycache__ -type d -exec rm -rf {} +
 
 $(VENV)/.made:
