@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hapticsim.driver_calls import info_of
 from hapticsim.errors import HapticsimError, in_words
 
 from ..base import Driver
@@ -82,11 +83,26 @@ def examine(check: str, make: Make) -> Finding:
 
 
 def examine_all(make: Make, ask: Ask | None = None) -> Iterator[Finding]:
-    """Run all checks, each as soon as it is asked for; that of the axes with a person who answers ``ask``."""
+    """Run all checks, each as soon as it is asked for; that of the axes with a person who answers ``ask``.
+
+    A driver that cannot say what it is fails that check alone: the others have nothing to go by.
+    """
     for check in CHECKS:
-        yield examine(check, make)
+        finding = examine(check, make)
+        yield finding
+        if check == "info" and finding.outcome == FAILED and not _says_what_it_is(make):
+            yield from (Finding(c, UNSEEN, "not tried: it needs a usable info.") for c in CHECKS if c != "info")
+            return
     if ask is not None:
         yield _found("frames", lambda: check_frames(make, ask))
+
+
+def _says_what_it_is(make: Make) -> bool:
+    try:
+        info_of(make())
+    except HapticsimError:
+        return False
+    return True
 
 
 def _found(check: str, run: Callable[[], Found]) -> Finding:
