@@ -40,7 +40,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         except hs.ConfigError as refused:
             print(refused)  # ... does not exist (did you mean 'wam_table.yaml'?): check the path.
         """,
-        ("load", "load_urdf", "Scene", "Model"),
+        ("load", "load_variants", "load_urdf", "Scene", "Model"),
     ),
     (
         "Simulation",
@@ -108,8 +108,36 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         (
             "hapticsim.offline.run:simulate_offline",
             "hapticsim.offline.run:OfflineRun",
-            "hapticsim.offline.sweep:run_sweep",
+            "run_sweep",
+            "SweepError",
         ),
+    ),
+    (
+        "Recordings",
+        """
+        import hapticsim as hs
+        from hapticsim.virtual import simulate_file
+
+        """,
+        ("read_recording", "Recording"),
+    ),
+    (
+        "Recordings",
+        """
+        from pathlib import Path
+        from tempfile import TemporaryDirectory
+
+        import hapticsim as hs
+        from hapticsim.drivers import find_driver
+        from hapticsim.virtual import simulate
+
+        with TemporaryDirectory() as folder, find_driver("scripted")() as hand:
+            simulate(hs.load("puck_and_wall"), hand, 2.0, Path(folder) / "visit.mcap")
+            visit = hs.read_recording(Path(folder) / "visit.mcap")
+        print(visit["u[puck_motion].vx"].max(), visit.unit("u[puck_motion].vx"))
+        print([event["text"] for event in visit.events])
+        """,
+        ("read_recording", "Recording"),
     ),
     (
         "A server that runs",

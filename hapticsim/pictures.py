@@ -148,7 +148,9 @@ Save = Callable[[Path, Iterator[np.ndarray], float, int], None]
 def _writer(out: Path) -> Save:
     """Return what writes this kind of file; refuses before anything is drawn."""
     kinds: dict[str, tuple[str, Save]] = {".gif": ("PIL", _save_gif), ".mp4": ("imageio_ffmpeg", _save_mp4)}
-    check_new_file(out, tuple(kinds), "a film (one picture takes --at TIME)")
+    if out.suffix.lower() == ".png":
+        raise ConfigError(out, "", "is one picture: give --at TIME too, or end its name in .gif or .mp4.")
+    check_new_file(out, tuple(kinds), "a film")
     module, save = kinds[out.suffix.lower()]
     try:
         __import__(module)

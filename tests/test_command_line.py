@@ -25,7 +25,7 @@ def refusal(place: Place, *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("run",), "hapticsim run: Missing argument"),
+        (("serve",), "hapticsim serve: Missing argument"),
         (("runn",), "hapticsim: No such command 'runn'"),
         (("run", PUCK, "--second", "3"), "hapticsim run: No such option"),
         (("run", PUCK, "--seconds", "soon"), "hapticsim run: Invalid value for '--seconds'"),

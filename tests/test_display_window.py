@@ -232,7 +232,9 @@ def test_a_key_for_a_name_that_no_request_can_carry_ends_in_a_sentence(window: W
     entry = {"name": name, "hold": "free", "force": [], "gap": []}
     show(window, server, usual() | {"state": display_fake.state(TOUCHING_S, constraints=[entry])})
     said = window.switch_keys.press(1, window.feed.scene, window.feed.state)
-    assert said == f"constraint {name!r}: is not usable: a name has 1 to 64 printable characters."
+    assert said.startswith("constraint 'nnnn") and said.endswith(
+        "...: is not usable: a name has 1 to 64 printable characters."
+    )
 
 
 def test_a_restarted_server_with_another_scene_is_taken_over(window: Window, server: Publisher):
@@ -282,7 +284,7 @@ def test_a_picture_that_cannot_be_saved_is_refused_in_one_sentence(
 ):
     with pytest.raises(ConfigError, match=r"x.png: is in a folder that does not exist: make it first\.$"):
         window_module.main(endpoint, frames=2, screenshot=tmp_path / "none" / "x.png")
-    with pytest.raises(ConfigError, match="cannot be written: save the picture to a file"):
+    with pytest.raises(ConfigError, match="is a folder: name the file in it that a picture goes to"):
         window_module.main(endpoint, frames=2, screenshot=tmp_path)
     gone = tmp_path / "gone" / "x.png"  # after the check
     with pytest.raises(ConfigError, match=r"x.png: cannot be saved .*: save the picture to a file"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -18,6 +19,17 @@ from hapticsim.drivers import build_driver, options_for, require_driver
 from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.model.scene import DeviceSettings
 from tests.processes import ROOT
+
+
+@pytest.fixture(autouse=True)
+def _signals_as_they_were():
+    """The program catches signals for the rest of its process, which here is that of other tests."""
+    numbers = (*program.END, *program.STANDSTILL)
+    before = {number: signal.getsignal(number) for number in numbers}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
 
 WAVE = ROOT / "docs" / "examples" / "wave.py"
 BASE = "from hapticsim_devices.base import Driver\n"

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from hapticsim.config.load import load, loads
-from hapticsim.equations.compiled import compile_equations, generate
+from hapticsim.equations.compiled import generate
 from hapticsim.errors import HapticsimError
 from hapticsim.inspection import (
     examine,
@@ -212,7 +212,6 @@ def test_of_a_mechanism_the_variables_bodies_constraints_and_sensors_are_shown(c
 @pytest.mark.parametrize(
     ("treat", "remedy"),
     [
-        (lambda model: compile_equations(model), "make its equations with compile_mechanism."),
         (lambda model: model.to_yaml(), "write a scene file that names its Python file under robot: "),
         (
             lambda model: lock_joints(model, {"q1": 0.0}),

@@ -86,7 +86,7 @@ def test_recorded_energy_is_plotted_without_the_scene(tmp_path: Path):
 @pytest.mark.parametrize(
     ("out", "columns", "sentence"),
     [
-        ("a.jpg", [], "is no figure that can be written: end its name in .png, .svg or .pdf."),
+        ("a.jpg", [], "cannot be a figure: end its name in .png or .svg or .pdf."),
         ("none/a.png", [], "is in a folder that does not exist: make it first."),
         ("press.mcap.png", [], "exists already and nothing is overwritten: give another name, or remove it."),
         ("a.png", ["hand_force_w_N"], "is no column of "),

@@ -108,7 +108,7 @@ def stubbed(monkeypatch) -> None:
     monkeypatch.setattr("hapticsim.supervisor.watch", lambda *_, **__: True)
     monkeypatch.setattr("hapticsim.supervisor.run_all", lambda *_: None)
     monkeypatch.setattr("hapticsim.animation.show", lambda *_: 0)
-    monkeypatch.setattr("hapticsim.animation.film", lambda *_: 1)
+    monkeypatch.setattr("hapticsim.pictures.film", lambda *_: 1)
     monkeypatch.setattr("hapticsim.realtime.doctor.watch_host", lambda *_: None)
     monkeypatch.setattr("hapticsim.compiling.compile_ahead", lambda *_: [])
 

@@ -91,7 +91,9 @@ def examine_all(make: Make, ask: Ask | None = None) -> Iterator[Finding]:
         finding = examine(check, make)
         yield finding
         if check == "info" and finding.outcome == FAILED and not _says_what_it_is(make):
-            yield from (Finding(c, UNSEEN, "not tried: it needs a usable info.") for c in CHECKS if c != "info")
+            yield from (
+                Finding(c, UNSEEN, "not tried: it needs a usable info.") for c in CHECKS if c != "info"
+            )
             return
     if ask is not None:
         yield _found("frames", lambda: check_frames(make, ask))

@@ -79,6 +79,8 @@ def run(
         check_report(report, "leave out --no-record" if no_record else "")
     refuse_urdf(config, SCENE_OF_URDF)
     scene = load_scene(config, settings)
+    if device is None and config == Path(DEFAULT):
+        device = "auto"
     record = recording_path(scene) if report is not None and record is None else record
     is_new = record is not None and not record.exists()
     given = settings or []
