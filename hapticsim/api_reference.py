@@ -115,15 +115,6 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     (
         "Recordings",
         """
-        import hapticsim as hs
-        from hapticsim.virtual import simulate_file
-
-        """,
-        ("read_recording", "Recording"),
-    ),
-    (
-        "Recordings",
-        """
         from pathlib import Path
         from tempfile import TemporaryDirectory
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def scene_path(given: str | Path) -> Path:
     """
     path = Path(given)
     is_word = path.name == str(given) and not path.suffix and "\0" not in path.name
-    if not is_word or path.exists():
+    if not is_word or os.path.exists(path):
         return path
     scenes = shipped_scenes()
     if path.name not in scenes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -94,8 +95,8 @@ def simulate(
     """Run in virtual time: with a scripted hand, or with --integrator the mechanism alone."""
     if report is not None:
         check_report(report, "give --out RECORDING.mcap too" if out is None else "")
-        if out is not None and not out.exists():  # one that exists is refused below
-            context.call_on_close(lambda: write_report(out, report) if out.exists() else None)
+        if out is not None and not os.path.lexists(out):  # one that exists is refused below
+            context.call_on_close(lambda: write_report(out, report) if os.path.exists(out) else None)
     if integrator is None:
         refuse_options(context, ALONE, "for the mechanism alone: give --integrator too")
         refuse_urdf(

@@ -82,12 +82,12 @@ def run(
     if device is None and config == Path(DEFAULT):
         device = "auto"
     record = recording_path(scene) if report is not None and record is None else record
-    is_new = record is not None and not record.exists()
+    is_new = record is not None and not os.path.lexists(record)
     given = settings or []
     try:
         run_all(scene, config, given, device, seconds, record, not no_record, window, realtime, probe, tell)
     finally:
-        if report is not None and record is not None and is_new and record.exists():
+        if report is not None and record is not None and is_new and os.path.exists(record):
             write_report(record, report)
 
 
