@@ -104,7 +104,7 @@ def test_the_base_install_runs_in_an_empty_folder(installed):
     run = installed("run", "--seconds", "5", "--no-window")
     assert run.returncode == 0, run.stderr
     assert int(re.search(r"^(\d+) ticks", run.stdout, re.MULTILINE)[1]) >= 4000
-    assert len(list((installed.work / "recordings").glob("wam_table-*.mcap"))) == 1
+    assert len(list((installed.work / "recordings").glob("wam-over-a-table-*.mcap"))) == 1
     assert "Traceback" not in run.stderr
 
 

@@ -213,6 +213,7 @@ def model_of(mechanism: Mechanism) -> MechanismModel:
 
 def form(source: Any) -> System:
     """Return the expressions of a mechanism, checked."""
+    require_sympy(source.where)
     from hapticsim.equations.mechanism import System
     from hapticsim.equations.mechanism_checks import check_system, check_words
 
