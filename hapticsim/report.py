@@ -32,7 +32,7 @@ from hapticsim.recorded_signals import (
 from hapticsim.recording.reader import Recording, read_recording
 
 LATE_us = 100.0  # from which a tick counts as late: a tenth of a period at 1 kHz
-ROUNDING_J = 1e-9  # that sums of products may be off
+LEAST_J = 1e-6  # what a tick at its start adds up to may be off by less, and no hand feels it
 MOST_EVENTS = 500
 LIBRARIES = ("numpy", "numba", "matplotlib", "pygame-ce", "pyzmq")
 STYLE = """
@@ -151,13 +151,13 @@ def _passivity(recording: Recording) -> str:
     if not np.any(_size(recording, "coupler_{}_N")):
         return "<p>The coupler gave no force.</p>"
     most = float(coupler.max())
-    if most > ROUNDING_J:
+    if most > LEAST_J:
         verdict = (
             f"Its balance rose to {_J(most)} at {recording.column('time_s')[int(np.argmax(coupler))]:.4g} s: "
             "for that long it had given more than it had taken."
         )
     else:
-        verdict = "Its balance never rose above zero: in this run it was passive."
+        verdict = f"Its balance never rose above {_J(LEAST_J)}: in this run it was passive."
     time = finite_time(recording)
     curves = (Curve("to the hand", time, to_hand), Curve("balance of the coupler", time, coupler))
     rows = [
