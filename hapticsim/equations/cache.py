@@ -189,9 +189,9 @@ def _shared(folder: Path, name: str, module: ModuleType, signature: Any, load: C
         if donor is not None and donor != folder:
             transplant(donor, getattr(module, name), name)
         compiled = load()
-        seal(folder, name)
-        if _was_compiled(compiled):
+        if _was_compiled(compiled):  # first: without its seal a folder is no donor, and is compiled again
             remember(folder.parent, pattern, folder)
+        seal(folder, name)
     return compiled
 
 

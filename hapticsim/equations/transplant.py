@@ -51,7 +51,9 @@ def donor_of(root: Path, pattern: str) -> Path | None:
 
 
 def remember(root: Path, pattern: str, folder: Path) -> None:
-    """Note that a folder holds machine code for the lines of a function."""
+    """Note that a folder holds machine code for the lines of a function; the caller holds the note's lock."""
+    for draft in (root / PATTERNS).glob(f"{pattern}.*.draft"):  # of a process that was killed
+        draft.unlink(missing_ok=True)
     if folder.parent == root and _DIGEST.fullmatch(folder.name):
         write_whole(_note(root, pattern), folder.name)
 
