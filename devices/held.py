@@ -89,6 +89,7 @@ class HeldDriver(Driver):
             emulated=True,
             velocity_window_s=window_s,
         )
+        self._first_s = math.nan  # time of the first read
         self._take_options(o)
         o.finish()
 
@@ -101,21 +102,24 @@ class HeldDriver(Driver):
 
     @abstractmethod
     def _steer(self, time_s: float) -> tuple[Vector, int, int]:
-        """Target of the hand [m], buttons and flags at ``time_s``, which never decreases."""
+        """Target of the hand [m], buttons and further flags, ``time_s`` seconds after the first read."""
 
     def _steer_turn(self, time_s: float) -> float:
-        """Angle about Z that the hand wants [rad] at ``time_s``; asked for only while the handle turns."""
+        """Angle about Z that the hand wants [rad], at that time; asked for only while the handle turns."""
         return 0.0
 
     def open(self) -> None:
         """Nothing to take hold of."""
 
     def read(self, now_s: float) -> DeviceSample:
-        target_m, buttons, flags = self._steer(self.device.grid_time(now_s))
+        grid_s = self.device.grid_time(now_s)
+        if math.isnan(self._first_s):
+            self._first_s = grid_s
+        target_m, buttons, flags = self._steer(grid_s - self._first_s)
         sample = self.device.read(now_s, target_m, buttons)
         sample.flags |= flags
         if self.wrist is not None:
-            angle, rate = self.wrist.read(sample.time_s, self._steer_turn(sample.time_s))
+            angle, rate = self.wrist.read(sample.time_s, self._steer_turn(sample.time_s - self._first_s))
             sample.quaternion_wxyz = (math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle))
             sample.angular_velocity_rad_per_s = (0.0, 0.0, rate)
         return sample

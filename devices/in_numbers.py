@@ -96,7 +96,7 @@ def give_back(driver: Scripted, numbers: Any) -> None:
     first, count, place = (int(n) for n in numbers.places)
     rows = [numbers.history[(first + i) % len(numbers.history)].tolist() for i in range(count)]
     late = np.roll(numbers.late, -place, axis=0).tolist()
-    driver._start_s = device._start_s = 0.0
+    driver._first_s = driver._start_s = device._start_s = 0.0
     device._steps_done, device._saturated = steps, bool(done[2])
     device._x, device._v, device._target = (m[0], m[1], m[2]), (m[3], m[4], m[5]), (m[6], m[7], m[8])
     device._force = (f[0], f[1], f[2])

@@ -102,7 +102,7 @@ class Mouse(HeldDriver):
         if sys.platform == "linux" and not any(
             os.environ.get(key) for key in ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER")
         ):
-            return "there is no display: start it from a desktop, or give option pointer=ENDPOINT."
+            return "there is no display: start it from a desktop, or take --device scripted."
         return None
 
     def open(self) -> None:

@@ -33,12 +33,12 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         """
         import hapticsim as hs
 
-        scene = hs.load("configs/wam_table.yaml")
+        scene = hs.load("wam_table")
         print(scene.name, scene.model.nq, [shape.name for shape in scene.shapes])
         try:
-            hs.load("configs/wam_tabel.yaml")
+            hs.load("wam_tabel")
         except hs.ConfigError as refused:
-            print(refused)  # ... does not exist (did you mean 'wam_table.yaml'?): check the path.
+            print(refused)  # ... neither a file here nor a scene ... (did you mean 'wam_table'?)
         """,
         ("load", "load_variants", "load_urdf", "Scene", "Model"),
     ),
@@ -47,7 +47,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         """
         import hapticsim as hs
 
-        sim = hs.Simulation(hs.load("configs/wam_table.yaml"))
+        sim = hs.Simulation(hs.load("wam_table"))
         sim.apply(force=[0.0, 0.0, -3.0])  # N at the handle
         for _ in range(2000):
             sim.step()
@@ -77,7 +77,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         import numpy as np
         import hapticsim as hs
 
-        arm = hs.compile_equations(hs.load("configs/wam_table.yaml").model)
+        arm = hs.compile_equations(hs.load("wam_table").model)
         q, u, tau = np.array([0.0, 0.6, 0.0, 1.8]), np.zeros(4), np.zeros(4)
         udot = arm.forward_dynamics(q, u, tau)
         assert np.allclose(arm.mass_matrix(q) @ udot + arm.bias(q, u), tau)
@@ -101,7 +101,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         import hapticsim as hs
         from hapticsim.offline.run import simulate_offline
 
-        arm = hs.compile_equations(hs.load("configs/wam_table.yaml").model)
+        arm = hs.compile_equations(hs.load("wam_table").model)
         run = simulate_offline(arm, [0.0, 0.6, 0.0, 1.8], [0.0] * 4, 0.5, integrator="rk4", step_s=1e-3)
         print(run.time[-1], run.q[-1], run.ending.sentence)
         """,
@@ -149,7 +149,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         """
         import hapticsim as hs
 
-        sim = hs.Simulation(hs.load("configs/wam_table.yaml"))
+        sim = hs.Simulation(hs.load("wam_table"))
         try:
             sim.apply(torque={"J22": 1.0})
         except hs.ConfigError as refused:

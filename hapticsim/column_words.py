@@ -206,7 +206,7 @@ def _contacts(assembly: Assembly) -> Iterator[Quantity]:
         yield _plain(f"gap_m[{name}]", "m", f"gap of {c.a} on {c.b} along the normal, negative: inside")
     for (a, b), ks in contact_groups(assembly).items():
         several = f", the sum of {len(ks)} points" if len(ks) > 1 else ""
-        words = f"normal force between {a} and {b}{several}, never negative"
+        words = f"normal force between {a} and {b}{several}, never negative; impacts are in the events"
         yield Quantity(f"force_N[{a}-{b}]", "N", words, tuple(f"force_N[{names[k]}]" for k in ks))
 
 

@@ -87,6 +87,7 @@ def status_of(arguments: list[str] | None = None) -> int:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt):
         end_line()
+        print("interrupted.", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -22,6 +22,23 @@ def shipped_scenes() -> dict[str, Path]:
     return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
 
 
+def text_of(name: str) -> str:
+    """Return the text of a shipped scene.
+
+    Raises
+    ------
+    ConfigError : no scene has this name.
+    """
+    scenes = shipped_scenes()
+    if name not in scenes:
+        raise ConfigError(
+            name,
+            "",
+            f"is no scene that comes with hapticsim{nearest(name, scenes)}: give one of {listed(scenes)}.",
+        )
+    return scenes[name].read_text(encoding="utf-8")
+
+
 def scene_path(given: str | Path) -> Path:
     """Return the file that is meant: the one at that path, else the shipped scene of that name.
 

@@ -90,7 +90,7 @@ def test_no_display_is_one_sentence(monkeypatch):
     with pytest.raises(DeviceError) as refusal:
         Mouse().open()
     assert str(refusal.value) == (
-        "mouse: there is no display: start it from a desktop, or give option pointer=ENDPOINT."
+        "mouse: there is no display: start it from a desktop, or take --device scripted."
     )
 
 

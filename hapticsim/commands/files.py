@@ -146,6 +146,8 @@ def _simulate_with_hand(
     if out is not None:
         check_can_record(out)
     scene = load_scene(config, settings)
+    if scene.link is not None:
+        tell_notes(["in virtual time the link is left out: hand and mechanism meet without its delay."])
     name = device or "scripted"
     driver, _ = build_driver(require_driver(name), options_for(name, scene.device))
     simulation = Simulation(scene, tell)

@@ -33,7 +33,7 @@ from hapticsim.commands.options import (
     tell,
     write_report,
 )
-from hapticsim.shipped_scenes import DEFAULT
+from hapticsim.shipped_scenes import DEFAULT, scene_path
 
 SCENE_OF_URDF = "a robot alone: write a scene with it (hapticsim model FILE --yaml)"
 
@@ -79,7 +79,7 @@ def run(
         check_report(report, "leave out --no-record" if no_record else "")
     refuse_urdf(config, SCENE_OF_URDF)
     scene = load_scene(config, settings)
-    if device is None and config == Path(DEFAULT):
+    if device is None and scene_path(config) != config:  # a shipped one: whatever there is plays it
         device = "auto"
     record = recording_path(scene) if report is not None and record is None else record
     is_new = record is not None and not os.path.lexists(record)

@@ -32,11 +32,15 @@ def keys(folder: Annotated[Path, typer.Argument(help="folder to make")]) -> None
 
 
 @commands.command()
-def scenes() -> None:
+def scenes(
+    name: Annotated[
+        str | None, typer.Argument(help="one of them: print its file, to begin an own one")
+    ] = None,
+) -> None:
     """List the scenes that come with hapticsim: each runs by its name."""
-    from hapticsim.shipped_scenes import listing
+    from hapticsim.shipped_scenes import listing, text_of
 
-    print(listing())
+    print(listing() if name is None else text_of(name).rstrip())
 
 
 @commands.command()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from hapticsim.config.schema import SceneFile
 from hapticsim.config.yaml_text import merge, parse, to_text
 from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Scene
-from hapticsim.shipped_scenes import scene_path
+from hapticsim.shipped_scenes import scene_path, shipped_scenes
 from hapticsim.special_file import SPECIAL, is_special
 
 MAX_BYTES = 4_000_000
@@ -163,6 +164,8 @@ def _layers(data: dict[str, Any], path: Path) -> list[tuple[Path, dict[str, Any]
         if not isinstance(extends, str) or not extends or "\0" in extends:
             raise ConfigError(path, "extends", "must be the name of one other scene file.")
         below = path.parent / extends
+        if not os.path.lexists(below):
+            below = shipped_scenes().get(extends, below)
         if below.resolve() in seen:
             raise ConfigError(path, "extends", f"leads back to {extends!r}: a file cannot extend itself.")
         if len(seen) >= MAX_EXTENDS:
