@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -70,6 +71,13 @@ def _refuse(sentence: str) -> int:
     return REFUSED
 
 
+def _interrupted() -> int:
+    with suppress(OSError):  # the terminal may be gone: that is why it ends
+        end_line()
+        print("interrupted.", file=sys.stderr, flush=True)
+    return INTERRUPTED
+
+
 def status_of(arguments: list[str] | None = None) -> int:
     """Run a command, of this program's arguments if none are given; return its status, a refusal said."""
     given = sys.argv[1:] if arguments is None else arguments
@@ -86,17 +94,15 @@ def status_of(arguments: list[str] | None = None) -> int:
     except typer.Exit as end:
         return end.exit_code
     except (typer.Abort, KeyboardInterrupt):
-        end_line()
-        print("interrupted.", file=sys.stderr)
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except Exception as error:  # numba's RuntimeError, say: code was not handed over because a signal came
-        end_line()
         if not is_interruption(error):
+            end_line()
             raise
-        return INTERRUPTED
+        return _interrupted()
     return status if isinstance(status, int) else 0  # typer returns the status of an Exit it caught
 
 

@@ -53,7 +53,8 @@ def edited(file: Path, changes: dict[str, Any]) -> str:
         for part in way:
             here = here.setdefault(part, {}) if isinstance(here, dict) else here[part]
         here[last] = value
-    return yaml.safe_dump(data, sort_keys=False)
+    # ours: YAML's own would write the word 1e3 without its quotation marks
+    return to_text(data)
 
 
 def motion(scene: hs.Scene) -> bytes:
