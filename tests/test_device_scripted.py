@@ -7,6 +7,7 @@ import math
 
 import pytest
 from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, SATURATED
+from hapticsim_devices.held import HeldDriver
 from hapticsim_devices.script import minimum_jerk
 from hapticsim_devices.scripted import Scripted
 
@@ -235,3 +236,26 @@ def test_a_driver_is_described_without_being_opened():
     assert info.limits.max_force_N == 2.0
     hello = info.hello()
     assert (hello.driver, hello.model, hello.max_force_N, hello.rate_Hz) == ("scripted", "touch", 2.0, 1000.0)
+
+
+class Timed(HeldDriver):
+    """Notes the times that it is asked for."""
+
+    name = "timed"
+
+    def _steer(self, time_s):
+        self.times = [*getattr(self, "times", []), time_s]
+        return (0.0, 0.0, 0.0), 0, 0
+
+    def _steer_turn(self, time_s):
+        self.turn_s = time_s
+        return 0.0
+
+
+@pytest.mark.parametrize("start_s", [0.0, 7402.368])
+def test_the_time_of_a_held_hand_begins_with_its_first_read(start_s):
+    """In virtual time it starts at 0; beside a server it is the computer's, whenever that was started."""
+    with Timed({"turning": True}) as hand:
+        for k in range(3):
+            hand.read(start_s + k * H)
+    assert hand.times == pytest.approx([0.0, H, 2 * H], abs=1e-9) and hand.turn_s == pytest.approx(2 * H)

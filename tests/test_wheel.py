@@ -150,6 +150,8 @@ def test_the_tutorial_runs_from_top_to_bottom(installed, built):
         assert not done or done[-1].returncode == 0, f"{text}\n{done[-1].stderr}"
         assert not done or "Traceback" not in done[-1].stderr
     told = "\n".join(d.stdout for d in done)
+    felt = [float(f) for d in done for f in re.findall(r"largest force ([\d.]+) N", d.stderr)]
+    assert len(felt) == 2 and min(felt) > 0.2  # live, of the circle and of the script
     assert "pressed with up to" in told and len(re.findall("kg: touches after", told)) == 3
     for made in ("visit.mcap", "visit.png", "frame.png", "visit.gif", "live.mcap"):
         assert (installed.work / made).stat().st_size > 1000, made
