@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 
 from hapticsim.codes import Safety
+from hapticsim.driver_calls import called
 from hapticsim.wire.device_link import DeviceLink
 from hapticsim.wire.device_port import DevicePort, Terms
 
@@ -72,7 +73,7 @@ class Supervised(Driver):
         self.driver.open()
 
     def read(self, now_s: float) -> DeviceSample:
-        sample = self.driver.read(now_s)
+        sample = called(self.driver, "read", now_s)
         thumb = ENGAGE if self.presses and int(now_s / PRESS_S) % 2 else 0
         if self.info.hold_to_run and self.presses:
             thumb |= self.info.hold_to_run & ~ENGAGE
@@ -82,10 +83,10 @@ class Supervised(Driver):
 
     def write(self, force_N: Vector) -> Vector:
         self.writes.append((time.monotonic(), force_N))
-        return self.driver.write(force_N)
+        return called(self.driver, "write", force_N)
 
     def write_torque(self, torque_Nm: Vector) -> Vector:
-        return self.driver.write_torque(torque_Nm)
+        return called(self.driver, "write_torque", torque_Nm)
 
     def halt(self) -> None:
         self.writes.append((time.monotonic(), ZERO))
