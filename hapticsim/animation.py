@@ -32,18 +32,34 @@ class Animation:
     """The rows of a recording as messages of the topics ``scene`` and ``state``.
 
     quiet : do not print the note on a recording that is damaged.
+    at_s : a time [s] that the recording must have, None: none.
 
     Raises
     ------
-    ConfigError : not a recording, empty, or without the coordinates of its scene.
+    ConfigError : not a recording, empty, without the coordinates of its scene, or without that time.
     """
 
     def __init__(
-        self, file: Path, progress: Callable[[str], Any], trust: bool = False, quiet: bool = False
+        self,
+        file: Path,
+        progress: Callable[[str], Any],
+        trust: bool = False,
+        quiet: bool = False,
+        at_s: float | None = None,
     ) -> None:
         self.recording = read_recording(file)
         if self.recording.note and not quiet:
             print(f"note: {self.recording.note}", file=sys.stderr)
+        if len(self.recording.data) == 0:
+            raise ConfigError(file, "", "holds nothing that could be shown: it ended before its first row.")
+        self.time = self.recording.column("time_s")
+        if not (np.all(np.isfinite(self.time)) and np.all(np.diff(self.time) >= 0.0)):
+            raise ConfigError(file, "time_s", "does not rise from row to row: record it again.")
+        begin, end = float(self.time[0]), float(self.time[-1])
+        if at_s is not None and not begin <= at_s <= end:
+            raise ConfigError(
+                "--at", "", f"{at_s:g} s is not in {file}, which lasts from {begin:g} to {end:g} s."
+            )
         scene = scene_of(self.recording, trust)
         self._describer = Describer(assemble(scene, progress), "recording")
         known = {name: n for n, name in enumerate(self.recording.columns)}
@@ -57,11 +73,6 @@ class Animation:
             raise ConfigError(
                 file, "", f"has no column {missing[0]!r}: it was recorded by another version of its scene."
             )
-        if len(self.recording.data) == 0:
-            raise ConfigError(file, "", "holds nothing that could be shown: it ended before its first row.")
-        self.time = self.recording.column("time_s")
-        if not (np.all(np.isfinite(self.time)) and np.all(np.diff(self.time) >= 0.0)):
-            raise ConfigError(file, "time_s", "does not rise from row to row: record it again.")
 
     @property
     def scene(self) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from contextlib import suppress
 from typing import Annotated, Any
@@ -27,6 +28,14 @@ REFUSED = 2
 # What a wrong command line raises.  Newer typers bring their own click, older ones import it: asked for by
 # its name among the ancestors of a class that typer exports, it is found in both.
 MISUSE: type[Any] = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
+
+# What the parser says of a value, and what is said of it here.
+PARSERS_WORDS = (
+    (r"Input should be a valid number, unable to parse string as a number", "it must be a number"),
+    (r"Input should be a valid integer, unable to parse string as an integer", "it must be a whole number"),
+    (r"Input should be greater than or equal to (\S+)", r"it must be \1 or above"),
+    (r"Value error, ", ""),
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,7 +66,10 @@ def _misuse(error: Any) -> str:
     """One sentence for a wrong command line."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hapticsim"
-    return f"{command}: {error.format_message().rstrip('.')}: see '{command} --help'."
+    words = error.format_message().rstrip(".")
+    for theirs, ours in PARSERS_WORDS:
+        words = re.sub(theirs, ours, words)
+    return f"{command}: {words}: see '{command} --help'."
 
 
 def _printable(text: str) -> str:

@@ -13,6 +13,7 @@ from hapticsim.kernels.row import PLACE
 ENGAGE_REFUSED = "engage_refused"  # kind of an event
 STAYS_OFF = (Safety.DISARMED, Safety.FAULT)
 MOST_LINES = 12  # of a summary
+NEVER_ON = "force was never on: no hand engaged"
 
 
 def refused_engages(rows: np.ndarray, asked: float) -> list[tuple[int, Fault]]:
@@ -65,4 +66,4 @@ def force_lines(rows: np.ndarray) -> list[str]:
     lines = [f"{rows[k, PLACE['time_s']]:.3f} s: {words}" for k, words in sorted(found)]
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"... and {len(lines) - MOST_LINES} more"]
-    return lines or ["force was never on: no hand engaged"]
+    return lines or [NEVER_ON]

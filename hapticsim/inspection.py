@@ -25,6 +25,7 @@ from hapticsim.equations.operations import operations_of
 from hapticsim.equations.recursions import Linkage, mass_matrix, poses
 from hapticsim.errors import HapticsimError
 from hapticsim.mechanism_inspection import examine_mechanism, mechanism_words
+from hapticsim.model.checks import ROUNDING, triangle_excess
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.reduce import kept_coordinates, lock_joints
@@ -200,6 +201,12 @@ def show_model(
         reduced = lock_joints(model, parse_locks(locks))
         model, q = reduced, kept_coordinates(model, reduced, q)
     if as_yaml:
+        odd = [b.name for b in getattr(model, "bodies", ()) if triangle_excess(b.inertia_com_B) > ROUNDING]
+        if odd and notes is not None:
+            notes.append(
+                f"this scene will be refused until these inertias are corrected: {', '.join(odd)}; "
+                "a scene with robot.urdf uses them as published."
+            )
         print(model_to_yaml(model), end="")
     elif as_json:
         print(json.dumps(examine(model, q), indent=2))

@@ -40,6 +40,7 @@ class Outlet:
 
     Public attributes: ``state`` (newest payload of topic ``state``, None before the first), ``on_rows``
     (called with every batch of rows before anything else, if set), ``watch`` (the same, after all else),
+    ``force_was_on`` (so far),
     ``dress`` (called with the payload of topic ``state`` before it is told, which it may change, if set),
     ``extra`` (topic and payload to publish next, if set).
     """
@@ -73,6 +74,7 @@ class Outlet:
         self._next_scene = self._next_stats = self._next_look = 0.0
         self._failure_told = self._slow_told = self._note_told = False
         self._origin_told_W = describer.coupler.origin_W  # the same array until arming moves it
+        self.force_was_on = False
         self._told_on = False  # said that there is force, and it did not go for good since
 
     def run(self, stop: threading.Event) -> None:
@@ -206,5 +208,6 @@ class Outlet:
             self._say(f"{off_words(safety, Fault.NONE)}.")
         elif safety == Safety.ARMED and not self._told_on:
             self._say("force is on.")
+            self.force_was_on = True
         if safety in (Safety.FAULT, Safety.DISARMED, Safety.ARMED):
             self._told_on = safety == Safety.ARMED

@@ -107,12 +107,7 @@ def picture(
     ConfigError : ``out`` is no new PNG file, or the recording has no such time.
     """
     check_new_file(out, (".png",), "a picture of one time")
-    animation = Animation(file, progress, trust)
-    begin, end = float(animation.time[0]), float(animation.time[-1])
-    if not begin <= time_s <= end:
-        raise ConfigError(
-            "--at", "", f"{time_s:g} s is not in {file}, which lasts from {begin:g} to {end:g} s."
-        )
+    animation = Animation(file, progress, trust, at_s=time_s)
     with Camera(animation, PICTURE_SIZE) as camera:
         camera.save(time_s, out)
 

@@ -64,9 +64,10 @@ def plot(
     require_matplotlib()
     if out is not None:
         check_new_file(out, KINDS, "a figure")
-    elif not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"):
-        raise DeviceError("no display to plot on: give --out FILE.png, .svg or .pdf.")
     recording = read_recording(file)
+    has_display = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"
+    if out is None and not has_display:
+        raise DeviceError("no display to plot on: give --out FILE.png, .svg or .pdf.")
     notes = [recording.note] if recording.note else []
     if len(recording.data) == 0:
         raise ConfigError(file, "", "holds nothing that could be plotted: it ended before its first row.")

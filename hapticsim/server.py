@@ -20,6 +20,7 @@ import numpy as np
 import hapticsim
 from hapticsim.column_words import tick_quantities
 from hapticsim.drawn_rows import of_ticks
+from hapticsim.force_words import NEVER_ON
 from hapticsim.haptics.delay import device_rate_Hz
 from hapticsim.host_watch import HostWatch
 from hapticsim.kernels.pack import place_of
@@ -320,7 +321,8 @@ class Server:
         """What a run was, in a few lines."""
         gains = self.session.gains if self.session else None
         coupler = gains.sentence() if gains else ""
-        return report(self.statistics(), self.scene.rate_Hz, coupler, self.recorder is not None)
+        words = report(self.statistics(), self.scene.rate_Hz, coupler, self.recorder is not None)
+        return words if self.outlet.force_was_on or not self.session else f"{words}\n{NEVER_ON}"
 
 
 def terms_of(scene: Scene) -> Terms:

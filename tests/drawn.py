@@ -6,6 +6,7 @@ import io
 import json
 import struct
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def rows_of(assembly: Assembly, count: int, seed: int = 0) -> np.ndarray:
     return rows
 
 
-def written(path: Path, assembly: Assembly, rows: np.ndarray, events: list[dict[str, Any]] = []) -> None:  # noqa: B006
+def written(path: Path, assembly: Assembly, rows: np.ndarray, events: Sequence[dict[str, Any]] = ()) -> None:
     """A closed recording of these rows, in batches of 100."""
     quantities, drawing = tick_quantities(assembly), of_ticks(assembly)
     with RecordingWriter(path, assembly.columns, "", quantities=quantities, drawing=drawing) as writer:

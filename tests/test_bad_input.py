@@ -66,7 +66,7 @@ REFUSALS = [
     ("name: tip,", 'name: "t\\nip",', "shapes[0].name = 't\\nip' is not usable: it must be a name of 1 to 120 letters."),
     ("publish: {rate_Hz: 100}", "publish: {rate_Hz: 0}", "publish.rate_Hz = 0 is not usable: it must be a finite number above 0 and at most 1000."),
     # mass distributions
-    ("{xx: 0.1, yy: 0.1, zz: 0.1}", "{xx: 0.1, yy: 0.1, zz: -0.1}", "robot.bodies[0].inertial has the principal moments -0.1, 0.1, 0.1 kg m^2, which are not positive definite: all must be above 0; check the signs of the off-diagonal elements (xy is minus the integral of x y dm)."),
+    ("{xx: 0.1, yy: 0.1, zz: 0.1}", "{xx: 0.1, yy: 0.1, zz: -0.1}", "robot.bodies[0].inertial has the principal moments -0.1, 0.1, 0.1 kg m^2, which are not positive definite: all must be above 0; check the signs of the moments, and of the off-diagonal elements (xy is minus the integral of x y dm)."),
     ("{xx: 0.1, yy: 0.1, zz: 0.1}", "{xx: 0.1, yy: 0.1, zz: 0.25}", "robot.bodies[0].inertial has the principal moments 0.1, 0.1, 0.25 kg m^2, which no body can have: the largest exceeds the sum of the others by 20.00% (0.01% passes as rounding); check the moments and their axes."),
     ("inertial: {mass_kg: 0.2, inertia_kg_m2: {xx: 0.001, yy: 0.001, zz: 0.001}}", "inertial: {mass_kg: 0.0}", "robot.bodies[2] ('puck') is moved by joint 'slide' but has no mass: give it an inertial or make the joint fixed."),
     ("{mass_kg: 0.5, com_m: [0.0, 0.0, 0.3], inertia_kg_m2: {xx: 0.02, yy: 0.02, zz: 0.01}}", "{mass_kg: 0.5}", "robot.bodies[1] ('pole') is moved by joint 'pivot' but has no moment of inertia about it: give it an inertial, give the joint an armature, or make the joint fixed."),

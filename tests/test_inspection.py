@@ -26,6 +26,7 @@ from hapticsim.model.reduce import lock_joints
 from hapticsim.model.tree import Mimic
 from tests.models import ALL, branching_tree, free_box, pendulum, planar_two_link, some_state
 from tests.places import CONFIGS, PUCK, WAM
+from tests.test_urdf import ARM
 
 URDF = """<robot name="swing">
   <link name="base"/>
@@ -183,6 +184,18 @@ def test_a_joint_locked_twice_and_two_outputs_at_once_are_refused():
         parse_locks(["a=1", "a=2"])
     with pytest.raises(HapticsimError, match="--yaml and --json are two outputs: choose one of them"):
         show_model(WAM, as_yaml=True, as_json=True)
+
+
+def test_a_scene_that_will_be_refused_for_published_inertias_is_printed_with_a_note(tmp_path, capsys):
+    file, notes = tmp_path / "arm.urdf", []
+    file.write_text(ARM.replace('izz="2.5"', 'izz="4.5"'))
+    show_model(file, as_yaml=True, notes=notes)
+    assert notes[-1] == (
+        "this scene will be refused until these inertias are corrected: middle; "
+        "a scene with robot.urdf uses them as published."
+    )
+    with pytest.raises(HapticsimError, match="which no body can have"):
+        loads(capsys.readouterr().out)
 
 
 DISK = CONFIGS / "rolling_disk.yaml"

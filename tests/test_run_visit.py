@@ -160,6 +160,7 @@ def test_a_second_server_is_refused_and_the_first_goes_on(place):
     second = place.run("run", place.pushing(), "--no-record", within_s=20.0)
     assert second.process.returncode == 2
     assert second.said.splitlines()[-1].startswith(f"{publish_endpoint(place)}: is in use by process")
+    assert "set XDG_RUNTIME_DIR to another folder of yours" in second.said
     with hs.Subscriber(publish_endpoint(place)) as server:
         assert server.latest("state", 2.0)["mode"] == Safety.ARMED
     assert program.stop() == 0

@@ -42,6 +42,15 @@ def server(monkeypatch) -> Server:
     return made
 
 
+@pytest.mark.parametrize(("was_on", "told"), [(False, True), (True, False)])
+def test_the_report_tells_when_force_was_never_on(server, monkeypatch, was_on, told):
+    monkeypatch.setattr(servers, "report", lambda *_: "ticks")
+    monkeypatch.setattr(Server, "statistics", lambda _: {})
+    server.session, server.scene = SimpleNamespace(gains=None), SimpleNamespace(rate_Hz=1000.0)
+    server.outlet = SimpleNamespace(force_was_on=was_on)
+    assert server.report().endswith("force was never on: no hand engaged") == told
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_thread_that_dies_is_the_end_of_a_run_that_says_why(server):
     server.add_thread("outlet", server._stop.wait)

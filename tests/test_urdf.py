@@ -122,6 +122,31 @@ def test_notes_say_what_is_not_acted_on(read):
     ]
 
 
+def test_an_inertial_without_inertia_is_a_point_mass_and_noted(read):
+    notes: list[str] = []
+    model = read(ARM.replace('<inertia ixx="1" iyy="1" izz="1"/>', ""), notes=notes)
+    assert notes[0] == "an inertial without <inertia> is a point mass: tip."
+    assert not model.bodies[-1].inertia_com_B.any() and model.bodies[-1].mass == 1.0
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        (
+            '<mass value="1"/>',
+            "",
+            "link 'tip' has an inertial without a mass: add <mass value=\"...\"/> [kg]",
+        ),
+        ('<mass value="1"/>', "<mass/>", "link 'tip' has an inertial without a mass"),
+        ('iyy="1" izz="1"', "", "link 'tip' has an <inertia> without 'iyy', 'izz': give all three moments"),
+    ],
+)
+def test_an_inertial_that_leaves_out_a_number_is_refused(read, old, new, sentence):
+    with pytest.raises(ConfigError) as caught:
+        read(ARM.replace(old, new))
+    assert sentence in str(caught.value)
+
+
 def test_links_without_inertia_behind_fixed_joints_are_fine(read):
     flange = (
         '<link name="flange"/><joint name="f" type="fixed"><parent link="tip"/><child link="flange"/></joint>'

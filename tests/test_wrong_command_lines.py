@@ -38,6 +38,7 @@ def folder(tmp_path_factory) -> Path:
         (here / name).write_bytes(b"old")
     (here / "rod.urdf").write_text(ROD)
     (here / "rand.yaml").write_text("name: x\n")
+    (here / "above.yaml").write_text("extends: pucks_table\n")
     (here / "empty.yaml").touch()
     (here / "list.yaml").write_text("- 1\n")
     shutil.copy(CONFIGS / "puck_and_wall.yaml", here / "puck.yaml")

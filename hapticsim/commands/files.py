@@ -154,13 +154,22 @@ def _simulate_with_hand(
     start = time.perf_counter()
     shown = sys.stderr.isatty()
 
+    reached_s = 0.0
+
     def advance(time_s: float, row: Any) -> None:
+        nonlocal reached_s
+        reached_s = time_s
         if shown:
             ratio = time_s / max(time.perf_counter() - start, 1e-9)
             tell(f"\r\033[K{time_s:.1f} of {seconds:g} s, {ratio:.0f} times real time")
 
-    with opened(driver):
-        rows = run_virtual(scene, driver, seconds, out, advance, simulation)
+    try:
+        with opened(driver):
+            rows = run_virtual(scene, driver, seconds, out, advance, simulation)
+    except KeyboardInterrupt:
+        kept = f"; recording: {out}" if out else ""
+        tell(f"{chr(10) * shown}{reached_s:g} of {seconds:g} s were simulated{kept}\n")
+        raise
     wall = time.perf_counter() - start
     if shown:
         tell("\n")

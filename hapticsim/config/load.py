@@ -17,7 +17,7 @@ from hapticsim.config.plain_data import plain
 from hapticsim.config.refusal import dotted, sentence
 from hapticsim.config.schema import SceneFile
 from hapticsim.config.yaml_text import merge, parse, to_text
-from hapticsim.errors import ConfigError
+from hapticsim.errors import ConfigError, nearest
 from hapticsim.model.scene import Scene
 from hapticsim.shipped_scenes import scene_path, shipped_scenes
 from hapticsim.special_file import SPECIAL, is_special
@@ -140,15 +140,17 @@ def read_text(path: str | Path) -> str:
 
 
 def _near_file(file: Path) -> str:
-    """Return a file of the same folder whose name is nearly this one, its suffix aside."""
+    """Return a file of the same folder whose name is nearly this one, or this one but for its suffix."""
     try:
-        there = {f.stem: f.name for f in file.parent.iterdir() if f.suffix == file.suffix}
+        files = [f for f in file.parent.iterdir() if f.is_file()]
     except FileNotFoundError:
         return " (nor does its folder)"
     except OSError:
         return " (nor can its folder be read)"
-    close = difflib.get_close_matches(file.stem, there, n=1, cutoff=NEAR_FILE)
-    return f" (did you mean {there[close[0]]!r}?)" if close else ""
+    there = {f.stem: f.name for f in files if f.suffix == file.suffix}
+    close = [there[s] for s in difflib.get_close_matches(file.stem, there, n=1, cutoff=NEAR_FILE)]
+    close = close or sorted(f.name for f in files if f.stem == file.stem)
+    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _layers(data: dict[str, Any], path: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -165,7 +167,12 @@ def _layers(data: dict[str, Any], path: Path) -> list[tuple[Path, dict[str, Any]
             raise ConfigError(path, "extends", "must be the name of one other scene file.")
         below = path.parent / extends
         if not os.path.lexists(below):
-            below = shipped_scenes().get(extends, below)
+            shipped = shipped_scenes()
+            if extends not in shipped:
+                near = _near_file(below) or nearest(extends, shipped)
+                why = f"= {extends!r} is neither a file nor a scene that comes with hapticsim{near}:"
+                raise ConfigError(path, "extends", f"{why} check the path, which starts at this file.")
+            below = shipped[extends]
         if below.resolve() in seen:
             raise ConfigError(path, "extends", f"leads back to {extends!r}: a file cannot extend itself.")
         if len(seen) >= MAX_EXTENDS:

@@ -18,6 +18,9 @@ from hapticsim.model.tree import Body, Joint, Placement
 ROUNDING = 1e-4
 # [kg m^2] A grain of 1 mg at 0.03 mm; what files hold below this is the residue of a frame change.
 NEGLIGIBLE = 1e-15
+CHECK_SIGNS = (
+    "check the signs of the moments, and of the off-diagonal elements (xy is minus the integral of x y dm)."
+)
 
 
 def check_finite_mass(file: object, key: str, mass: float, com: np.ndarray, inertia_com: np.ndarray) -> None:
@@ -63,8 +66,7 @@ def check_inertial(file: object, key: str, mass: float, com: np.ndarray, inertia
         raise ConfigError(
             file,
             key,
-            f"{found}, which are not positive definite: all must be above 0; check the signs of the "
-            "off-diagonal elements (xy is minus the integral of x y dm).",
+            f"{found}, which are not positive definite: all must be above 0; {CHECK_SIGNS}",
         )
     raise ConfigError(
         file,
@@ -107,8 +109,7 @@ def check_moving_bodies(
                 file,
                 body_key(part),
                 f"{named(body_key, part)}has, with what is fixed to it, the moment of inertia {lowest:.4g} "
-                "kg m^2, which is negative: check the signs of the off-diagonal elements "
-                "(xy is minus the integral of x y dm).",
+                f"kg m^2, which is negative: {CHECK_SIGNS}",
             )
         if part in carries_more or joint.armature > 0.0:
             continue

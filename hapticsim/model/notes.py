@@ -28,6 +28,9 @@ def joint_notes(joints: Sequence[Joint]) -> list[str]:
 def urdf_notes(robot: ElementTree.Element, bodies: Sequence[Body], joints: Sequence[Joint]) -> list[str]:
     """The lines for a URDF: ``robot`` is its root element, ``bodies`` and ``joints`` what was made of it."""
     notes = []
+    points = [link.get("name", "") for link in robot.findall("link") if _is_point(link)]
+    if points:
+        notes.append(f"an inertial without <inertia> is a point mass: {', '.join(points)}.")
     # Published robots often break the triangle inequality; their equations of motion are well posed still.
     excess = {b.name: triangle_excess(b.inertia_com_B) for b in bodies}
     odd = [name for name in excess if excess[name] > ROUNDING]
@@ -43,3 +46,8 @@ def urdf_notes(robot: ElementTree.Element, bodies: Sequence[Body], joints: Seque
         notes.append(f"{meshes} {files} ignored: only shapes of the config are drawn and touched.")
     notes.extend(joint_notes(joints))
     return notes
+
+
+def _is_point(link: ElementTree.Element) -> bool:
+    inertial = link.find("inertial")
+    return inertial is not None and inertial.find("inertia") is None

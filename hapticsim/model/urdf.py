@@ -128,8 +128,14 @@ def _link(path: str | Path, element: _Element) -> Body:
     if inertial is None:
         return Body(name)
     X_BI = _origin(path, key, inertial)
-    mass = _number(path, key, inertial.find("mass"), "value", 0.0)
-    matrix = inertial.find("inertia")
+    weight, matrix = inertial.find("mass"), inertial.find("inertia")
+    if weight is None or weight.get("value") is None:
+        raise ConfigError(path, key, 'has an inertial without a mass: add <mass value="..."/> [kg] to it.')
+    if missing := [n for n in ("ixx", "iyy", "izz") if matrix is not None and matrix.get(n) is None]:
+        raise ConfigError(
+            path, key, f"has an <inertia> without {listed(missing)}: give all three moments [kg m^2]."
+        )
+    mass = _number(path, key, weight, "value", 0.0)
     xx, yy, zz, xy, xz, yz = (
         _number(path, key, matrix, name, 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
     )

@@ -28,5 +28,6 @@ _SENTENCES = {
     "look at the mass matrix and the torques there.",
     Ending.DIVERGED: "A coordinate or speed went beyond 1e9 (SI): the step is too long for this motion, or "
     "for the damping of a joint; shorten it, or take one that chooses its steps ('cash_karp', 'radau').",
-    Ending.TOO_MANY_STEPS: "The limit of steps was reached first: raise max_steps or ask for less accuracy.",
+    Ending.TOO_MANY_STEPS: "The limit of steps was reached first: ask for less accuracy or for a shorter "
+    "time; in Python max_steps can be raised.",
 }

@@ -14,7 +14,9 @@ from pathlib import Path
 
 from hapticsim.errors import WireError
 from hapticsim.ownership import name_of, who_else_writes
+from hapticsim.wire.endpoints import is_default
 
+DEFAULTS_ELSEWHERE = " (all the default ones at once: set XDG_RUNTIME_DIR to another folder of yours)."
 _LOCK_BYTES = 20  # of a lock: the number of a process and a line end
 
 
@@ -96,7 +98,8 @@ def _lock(endpoint: str, descriptor: int) -> None:
         if owner == str(os.getpid()):
             why = "is wanted twice by this program: give each road an endpoint of its own."
         else:
-            why = f"is in use by process {owner or '(unknown)'}: end it, or choose another endpoint."
+            why = f"is in use by process {owner or '(unknown)'}: end it, or choose another endpoint"
+            why += DEFAULTS_ELSEWHERE if is_default(endpoint) else "."
         raise WireError(f"{endpoint}: {why}") from error
 
 

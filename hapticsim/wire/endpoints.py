@@ -23,6 +23,13 @@ LONGEST_WAIT_S = 1e6  # for a message: eleven days
 _told = ""  # an XDG_RUNTIME_DIR that was said to be of no use
 
 
+def _default_folder() -> Path:
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    if runtime and os.path.isabs(runtime) and os.path.isdir(runtime):
+        return Path(runtime) / "hapticsim"
+    return Path(tempfile.gettempdir()) / f"hapticsim-{os.getuid()}"
+
+
 def private_folder() -> Path:
     """Return the folder of the default ipc sockets, made if need be; only this user can enter it.
 
@@ -35,10 +42,8 @@ def private_folder() -> Path:
     """
     global _told
     runtime = os.environ.get("XDG_RUNTIME_DIR")
-    folder = Path(tempfile.gettempdir()) / f"hapticsim-{os.getuid()}"
-    if runtime and os.path.isabs(runtime) and os.path.isdir(runtime):
-        folder = Path(runtime) / "hapticsim"
-    elif runtime and runtime != _told:
+    folder = _default_folder()
+    if runtime and folder.parent != Path(runtime) and runtime != _told:
         _told = runtime
         print(f"note: XDG_RUNTIME_DIR = {runtime!r} is no folder: sockets are in {folder}.", file=sys.stderr)
     try:
@@ -83,6 +88,12 @@ def check_connection(where: str, endpoint: object, context: object, curve: objec
 def default_endpoint(name: str) -> str:
     """Return the default endpoint called ``device``, ``publish``, ``pointer`` or any other short name."""
     return f"ipc://{private_folder() / name}.sock"
+
+
+def is_default(endpoint: str) -> bool:
+    """Whether an endpoint is in the folder of the default ones."""
+    path = ipc_path(endpoint)
+    return path is not None and path.parent == _default_folder()
 
 
 def control_beside(publish_endpoint: str) -> str:
