@@ -11,11 +11,11 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from hapticsim.driver_calls import built, called, info_of
+from hapticsim.drivers.calls import built, called, info_of
 from hapticsim.errors import DeviceError, HapticsimError
-from hapticsim.wire.curve import Curve
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.endpoints import default_endpoint
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.sockets.curve_security import Curve
+from hapticsim.wire.sockets.endpoints import default_endpoint
 
 from .base import Driver
 from .bridge import Bridge

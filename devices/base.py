@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from hapticsim.errors import DeviceError
-from hapticsim.wire.messages import Button, DeviceFlag, Hello
+from hapticsim.wire.messages.device import Button, DeviceFlag, Hello
 
 from .limits import DeviceLimits
 from .ranges import check_fields, check_part

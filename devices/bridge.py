@@ -15,10 +15,10 @@ import sys
 import time
 from typing import TextIO
 
-from hapticsim.driver_calls import info_of, name_of
+from hapticsim.drivers.calls import info_of, name_of
 from hapticsim.errors import WireError
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.messages import DeviceFlag, Welcome
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.messages.device import DeviceFlag, Welcome
 
 from .base import READY, SATURATED, ZERO, DeviceInfo, DeviceSample, Driver, Finished
 from .bridge_words import BridgeWords

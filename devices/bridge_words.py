@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.messages import Welcome
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.messages.device import Welcome
 
 from .base import DeviceInfo, DeviceSample, Vector
 from .engagement import Engagement

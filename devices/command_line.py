@@ -8,7 +8,7 @@ import math
 from typing import Any, NoReturn
 
 from hapticsim.errors import ConfigError, DeviceError, brief
-from hapticsim.wire.messages import Button
+from hapticsim.wire.messages.device import Button
 
 from .limits import device_table
 

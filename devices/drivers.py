@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hapticsim.driver_calls import called
-from hapticsim.driver_classes import driver_class, registered
+from hapticsim.drivers.calls import called
+from hapticsim.drivers.classes import driver_class, registered
 from hapticsim.errors import DeviceError
 
 from .base import Driver

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import Fault, Safety
-from hapticsim.wire.device_link import DeviceLink
+from hapticsim.wire.device.link import DeviceLink
 
 from .base import DISENGAGE, ENGAGE, READY, STOPPED, DeviceSample
 from .guard import FORCEFUL, STILL, ForceGuard

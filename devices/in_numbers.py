@@ -1,25 +1,49 @@
 """A scripted hand and its emulated device in numbers, for a run in virtual time that is one compiled loop.
 
-``hapticsim.kernels.held_device`` computes with them what ``hapticsim_devices.emulated`` and
+``hapticsim.kernels.haptics.held_device`` computes with them what ``hapticsim_devices.emulated`` and
 ``hapticsim_devices.wrist`` compute, to the bit; the names of the numbers are its.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from .base import AT_LIMIT, READY, SATURATED
-from .emulated import EDGE_DAMPING_NS_PER_M, EDGE_STIFFNESS_N_PER_M, MAX_CATCH_UP_STEPS, STEP_S
-from .script import minimum_jerk
+from .base import AT_LIMIT, READY, SATURATED, Vector
+from .emulated import (
+    EDGE_DAMPING_NS_PER_M,
+    EDGE_STIFFNESS_N_PER_M,
+    MAX_CATCH_UP_STEPS,
+    STEP_S,
+    EmulatedDevice,
+)
+from .script import Press, Turn, minimum_jerk
+from .wrist import EmulatedWrist
 
-if TYPE_CHECKING:
-    from .scripted import Scripted
+
+class ScriptedHand(Protocol):
+    """What is read of a scripted hand: its device, and its script between samples."""
+
+    device: EmulatedDevice
+    wrist: EmulatedWrist | None
+    turns: tuple[Turn, ...]
+    presses: tuple[Press, ...]
+    _first_s: float
+    _start_s: float
+    _repeats: bool
+    _times: list[float]
+    _positions: list[Vector]
+    _turn_times: list[float]
+    _angles: list[tuple[float]]
+
+    @property
+    def duration_s(self) -> float:
+        """Length of the script [s]."""
 
 
-def device_numbers(driver: Scripted) -> dict[str, Any]:
+def device_numbers(driver: ScriptedHand) -> dict[str, Any]:
     """Constants and memory of a device that was not read yet."""
     device, wrist = driver.device, driver.wrist
     limits, hand = device.limits, device.hand
@@ -57,7 +81,7 @@ def device_numbers(driver: Scripted) -> dict[str, Any]:
     }
 
 
-def script_table(driver: Scripted, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def script_table(driver: ScriptedHand, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Targets (n, 3) [m], angles (n,) [rad] and buttons (n,) of samples read at times_s (n,), from 0 on."""
     t = np.floor(times_s / STEP_S + 1e-6) * STEP_S  # EmulatedDevice.grid_time
     if driver._repeats:
@@ -86,7 +110,7 @@ def places_between(times: list[float], places: np.ndarray, t: np.ndarray) -> np.
     return found
 
 
-def give_back(driver: Scripted, numbers: Any) -> None:
+def give_back(driver: ScriptedHand, numbers: Any) -> None:
     """Leave the driver where the run in numbers ended."""
     device, wrist, done = driver.device, driver.wrist, numbers.done
     if done[1] == 0:

@@ -10,9 +10,9 @@ import threading
 from contextlib import suppress
 from typing import Any
 
-from hapticsim.driver_calls import called
+from hapticsim.drivers.calls import called
 from hapticsim.errors import brief
-from hapticsim.wire.measurement import as_force
+from hapticsim.wire.messages.measurement import as_force
 
 from .base import ZERO, DeviceSample, Driver, Vector
 

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from typing import Any, ClassVar, Protocol
 
 from hapticsim.errors import DeviceError
-from hapticsim.wire.messages import Button
+from hapticsim.wire.messages.device import Button
 from hapticsim.wire.subscriber import Subscriber
 
 from .base import ZERO, DeviceSample, Vector

@@ -17,7 +17,7 @@ import pygame
 from hapticsim.codes import Fault, Safety
 
 from .base import DISENGAGE, ENGAGE, FIRST, SECOND
-from .pad_process import CLOSED, FAILED, OPEN, PadTerms
+from .pad_shared import CLOSED, FAILED, OPEN, PadTerms
 
 SIZE = 460  # pixels, square
 GAUGE = 34  # pixels at the right for Y

@@ -1,61 +1,25 @@
 """The pad window's process, seen from the driver.
 
 A window that draws takes milliseconds, so it lives in a process of its own and shares some numbers with the
-driver. Each number has one writer and is written whole.  A set of numbers may be read half old, half new:
-that is a pointer between two frames, and harmless.
+driver (pad_shared.py).
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 import multiprocessing
 import os
 import time
-from ctypes import c_double, c_int64
-from dataclasses import dataclass
 from multiprocessing import sharedctypes
 from typing import Any
 
 from hapticsim.errors import DeviceError
 
 from .base import DeviceInfo, DeviceSample, Finished, Vector
+from .pad_shared import OPEN, STARTING, PadTerms, Shared
 
 START_S = 15.0  # a first import of pygame from a cold disk
 QUIET_S = 0.5  # a window that has not looked for so long holds no button down
-
-
-class Shared(ctypes.Structure):
-    """What the two processes share."""
-
-    _fields_ = (
-        ("goal_m", c_double * 3),  # window: where the pointer wants the hand, device frame
-        ("buttons", c_int64),  # window
-        ("state", c_int64),  # window: STARTING, OPEN, CLOSED, FAILED
-        ("handle_m", c_double * 3),  # driver
-        ("target_m", c_double * 3),  # driver: the hand's target, after smoothing
-        ("force_N", c_double * 3),  # driver: on the hand
-        ("mode", c_int64),  # driver: codes.Safety, -1 without a server
-        ("fault", c_int64),  # driver: codes.Fault
-        ("leave", c_int64),  # driver: 1 asks the window to close
-        ("turn_goal_rad", c_double),  # window: what the hand wants to turn, about Z
-        ("turn_rad", c_double),  # driver: how far the handle is turned
-        ("looks", c_int64),  # window: how often it has looked at the pointer
-    )
-
-
-STARTING, OPEN, CLOSED, FAILED = 0, 1, 2, 3
-
-
-@dataclass(frozen=True, slots=True)
-class PadTerms:
-    """What the window needs to know once."""
-
-    model: str
-    workspace_radius_m: float
-    reach_m: float  # half the width of the window
-    max_force_N: float
-    turns: bool = False  # the handle turns about Z
 
 
 class PadProcess:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from enum import Enum
 
-from hapticsim.wire.measurement import make_plain
+from hapticsim.wire.messages.measurement import make_plain
 
 from .base import DeviceSample, Vector
 

@@ -11,14 +11,14 @@ from operator import index
 from typing import Any
 
 from hapticsim.errors import brief
-from hapticsim.wire.fields import TEXT_LENGTH, UINT32
-from hapticsim.wire.messages import (
+from hapticsim.wire.messages.device import (
     FORCE_LIMIT_N,
     LEAST_INERTIA_KG_M2,
     LEAST_MASS_KG,
     POSITION_LIMIT_m,
     TORQUE_LIMIT_Nm,
 )
+from hapticsim.wire.messages.fields import TEXT_LENGTH, UINT32
 
 ANY = (0.0, math.inf)  # finite, and not negative
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from hapticsim.wire.device_link import DeviceLink
+from hapticsim.wire.device.link import DeviceLink
 
 from .guard import ForceGuard
 from .plausible import Plausibility

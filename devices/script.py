@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hapticsim.wire.messages import Button
+from hapticsim.wire.messages.device import Button
 
 from .base import Vector
 from .options import Options

@@ -8,15 +8,18 @@ The map, in the order data flows::
     equations   recursions over any scalar -> straight-line code for one robot -> compiled
     control     controllers of a robot, called once per servo cycle
     kernels     the tick: contacts, constraints, embedding, impulses, coupling; arrays in, arrays out
-    simulation  the tick in virtual time
+    assemble    a scene -> the arrays of a run
+    simulate    the tick in virtual time
     offline     the mechanism alone, by any algorithm and integrator
-    haptics     coupler gains from the device and the rate; safety
+    haptics     coupler gains from the device and the rate
     realtime    the tick against the clock
     wire        ZeroMQ and msgpack, and nobody else
     teleop      delay, and looking ahead of it
+    describe    what a run tells its observers
     recording   MCAP files
+    playback    a recording -> replay, picture, plot, page
     display     the window
-    server, operator   where everything is put together
+    server      where everything is put together
     commands    the command line
 
 Public names are loaded when first used, so that a device driver that needs only ``hapticsim.wire`` does not
@@ -36,7 +39,7 @@ _HOME = {
     "load_urdf": "hapticsim.model.urdf",
     "compile_equations": "hapticsim.equations.compiled",
     "Equations": "hapticsim.equations.compiled",
-    "Simulation": "hapticsim.simulation",
+    "Simulation": "hapticsim.simulate.simulation",
     "read_recording": "hapticsim.recording.reader",
     "Recording": "hapticsim.recording.reader",
     "Subscriber": "hapticsim.wire.subscriber",
@@ -44,11 +47,12 @@ _HOME = {
     "Mechanism": "hapticsim.mechanism",
     "Switchable": "hapticsim.mechanism",
     "Switches": "hapticsim.wire.switches",
-    "run_sweep": "hapticsim.offline.sweep",
-    "SweepError": "hapticsim.offline.attempt",
-    "compile_mechanism": "hapticsim.equations.mechanism_compiled",
-    "load_mechanism": "hapticsim.equations.mechanism_source",
-    "Model": "hapticsim.model.tree",
+    "run_sweep": "hapticsim.offline.sweeps.sweep",
+    "SweepError": "hapticsim.offline.sweeps.attempt",
+    "compile_mechanism": "hapticsim.equations.kane.compiled",
+    "model_to_yaml": "hapticsim.model.write",
+    "load_mechanism": "hapticsim.equations.kane.source",
+    "Model": "hapticsim.model.multibody.tree",
     "Scene": "hapticsim.model.scene",
     "HapticsimError": "hapticsim.errors",
     "ConfigError": "hapticsim.errors",
@@ -75,6 +79,7 @@ __all__ = [
     "load_mechanism",
     "load_urdf",
     "load_variants",
+    "model_to_yaml",
     "read_recording",
     "run_sweep",
 ]
@@ -83,17 +88,18 @@ if TYPE_CHECKING:
     from hapticsim.config.load import load
     from hapticsim.config.variants import load_variants
     from hapticsim.equations.compiled import Equations, compile_equations
-    from hapticsim.equations.mechanism_compiled import compile_mechanism
-    from hapticsim.equations.mechanism_source import load_mechanism
+    from hapticsim.equations.kane.compiled import compile_mechanism
+    from hapticsim.equations.kane.source import load_mechanism
     from hapticsim.errors import ConfigError, HapticsimError
     from hapticsim.mechanism import Friction, Mechanism, Switchable
+    from hapticsim.model.multibody.tree import Model
     from hapticsim.model.scene import Scene
-    from hapticsim.model.tree import Model
     from hapticsim.model.urdf import load_urdf
-    from hapticsim.offline.attempt import SweepError
-    from hapticsim.offline.sweep import run_sweep
+    from hapticsim.model.write import model_to_yaml
+    from hapticsim.offline.sweeps.attempt import SweepError
+    from hapticsim.offline.sweeps.sweep import run_sweep
     from hapticsim.recording.reader import Recording, read_recording
-    from hapticsim.simulation import Simulation
+    from hapticsim.simulate.simulation import Simulation
     from hapticsim.wire.subscriber import Subscriber
     from hapticsim.wire.switches import Switches
 

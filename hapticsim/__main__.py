@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from hapticsim.interruption import catch_signals, leave
+from hapticsim.process.interruption import catch_signals, leave
 
 
 def main() -> None:
     """Entry point."""
     catch_signals(leave)
-    from hapticsim.command_line import run
+    from hapticsim.commands.command_line import run
 
     run()
 

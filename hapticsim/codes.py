@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-# Rows of constraints (kernels/bilateral.py, model/constraints.py)
+# Rows of constraints (kernels/rows/bilateral.py, model/constraints.py)
 POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_ROW, CURVE_ROW = range(8)
 
-# Contact witnesses (kernels/contact.py): a sphere of radius >= 0 against a plane or a box
+# Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane or a box
 ON_PLANE, ON_BOX = 0, 1
 
 
 class DeviceFlag(IntFlag):
-    """What a device says of itself with every sample (wire/messages.py, State.flags)."""
+    """What a device says of itself with every sample (wire/messages/device.py, State.flags)."""
 
     READY = 1  # calibrated, powered, may be driven
     SATURATED = 2  # less force was applied than commanded
@@ -23,7 +23,7 @@ class DeviceFlag(IntFlag):
 
 
 class Safety(IntEnum):
-    """State of the force output (kernels/safety.py)."""
+    """State of the force output (kernels/haptics/safety.py)."""
 
     DISARMED = 0  # no force; waits for an explicit arm request
     ARMING = 1  # force ramps from zero

@@ -5,9 +5,8 @@ A file that defines ``mechanism()`` is named by a config::
     robot: {mechanism: {path: rolling_disk.py, parameters: {slope_rad: 0.2}}}
 
 and its keyword arguments are the parameters.  What comes back is a ``Mechanism``; equations, partial
-velocities and constraint rows are formed from it by Kane's method (``equations/mechanism.py``).  The words
-are those of ``sympy.physics.mechanics``; SI units; the axes of ``frame`` are the world's, z up where that
-matters.
+velocities and constraint rows are formed from it by Kane's method (``equations/kane/``).  The words are those
+of ``sympy.physics.mechanics``; SI units; the axes of ``frame`` are the world's, z up where that matters.
 
 The file is run as a program.  Compiled equations are kept for its text and parameters, so it may import
 installed packages and nothing that stands beside it.

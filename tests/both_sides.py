@@ -20,11 +20,11 @@ from hapticsim_devices.bridge import Bridge
 from hapticsim_devices.limits import device_limits
 from hapticsim_devices.watchdog import Watchdog
 
-from hapticsim.assembly import Assembly
-from hapticsim.server import terms_of
-from hapticsim.session import DeviceSession
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import DevicePort
+from hapticsim.assemble.assembly import Assembly
+from hapticsim.server.device_session import DeviceSession
+from hapticsim.server.server import terms_of
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.device.port import DevicePort
 from tests.virtual_server import Loop, Wire
 from tests.virtual_wire import DeviceEnd, Lane, ServerEnd, World
 
@@ -32,7 +32,7 @@ LIMIT_N, SLEW_N_PER_S = 9.0, 2000.0
 FOR_EVER_S = 1.0  # longer than any silence of an episode
 CLOCKS = (
     "hapticsim_devices.bridge", "hapticsim_devices.pacing", "hapticsim_devices.watchdog",
-    "hapticsim.session", "hapticsim.wire.device_link", "hapticsim.wire.device_port",
+    "hapticsim.server.device_session", "hapticsim.wire.device.link", "hapticsim.wire.device.port",
 )  # fmt: skip
 
 
@@ -151,7 +151,7 @@ def virtual_time(sides: BothSides, witness: Witness) -> Iterator[None]:
             patch.setattr(f"{module}.time", sides.world)
         device_end = DeviceEnd(sides.up, sides.down, witness.heard)
         server_end = ServerEnd(sides.up, sides.down)
-        patch.setattr("hapticsim.wire.device_link.connect_dealer", lambda *_, **__: device_end)
-        patch.setattr("hapticsim.wire.device_port.bind_router", lambda *_, **__: server_end)
+        patch.setattr("hapticsim.wire.device.link.connect_dealer", lambda *_, **__: device_end)
+        patch.setattr("hapticsim.wire.device.port.bind_router", lambda *_, **__: server_end)
         patch.setattr(Watchdog, "start", lambda self: None)
         yield

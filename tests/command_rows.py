@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.kernels.command import AT
+from hapticsim.kernels.memory.command import AT
 from hapticsim.teleop.messages import COLUMNS
 
 

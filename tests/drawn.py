@@ -17,11 +17,11 @@ from mcap.records import Channel, Message, Schema
 from mcap.stream_reader import StreamReader
 from zstandard import ZstdError
 
-from hapticsim.assembly import Assembly, equations_of, frames_of
-from hapticsim.column_words import tick_quantities
-from hapticsim.drawn_rows import of_ticks
-from hapticsim.kernels.arrays import Plan
-from hapticsim.kernels.row import WIDTH
+from hapticsim.assemble.assembly import Assembly, equations_of, frames_of
+from hapticsim.describe.columns import tick_quantities
+from hapticsim.describe.drawing import of_ticks
+from hapticsim.kernels.memory.arrays import Plan
+from hapticsim.kernels.memory.sample import WIDTH
 from hapticsim.model.candidates import candidates_of
 from hapticsim.model.scene import Scene
 from hapticsim.recording.writer import RecordingWriter

@@ -8,8 +8,8 @@ from typing import Any
 
 from numba import float64, int64
 
-from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.entry import compile_cached
+from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 
 VECTOR, MATRIX, CUBE, INTS = float64[::1], float64[:, ::1], float64[:, :, ::1], int64[::1]
 INT, FLOAT = int64, float64

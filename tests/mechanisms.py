@@ -18,7 +18,7 @@ from sympy.physics.mechanics import (
 )
 
 from hapticsim import Mechanism
-from hapticsim.equations.mechanism_source import MechanismFile
+from hapticsim.equations.kane.source import MechanismFile
 
 FOLDER = Path(__file__).parent.parent / "configs" / "mechanisms"
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
 
 X, Y, Z = np.eye(3)
 

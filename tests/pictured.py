@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from hapticsim.config.load import load
-from hapticsim.kernels.row import PLACE, row_columns
+from hapticsim.kernels.memory.sample import PLACE, row_columns
 from hapticsim.recording.writer import RecordingWriter
 from tests.processes import CONFIGS
 

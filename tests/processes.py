@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from hapticsim.child import PYTHON
+from hapticsim.process.child import PYTHON
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = ROOT / "configs"

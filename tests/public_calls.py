@@ -8,7 +8,7 @@ import numpy as np
 
 import hapticsim as hs
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.wire.endpoints import private_folder
+from hapticsim.wire.sockets.endpoints import private_folder
 from tests import scenes
 from tests.places import CONFIGS, WAM
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import zmq
 
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.device_port import News, Terms
-from hapticsim.wire.messages import Hello, State, Welcome
+from hapticsim.wire.device.port import News, Terms
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.device import Hello, State, Welcome
 
 TERMS = Terms(rate_Hz=1000.0, timeout_s=0.01, force_limit_N=8.0, slew_limit_N_per_s=2000.0)
 HELLO = Hello("bench", "scripted", "omega_3", 12.0, 5000.0, 30.0, 0.075, 0.2, 1e-5, 1000.0, 3, 3, True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation
 
 
 def row_of(sim: Simulation) -> np.ndarray:

@@ -7,8 +7,8 @@ import dataclasses
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.assembly import Assembly, assemble
-from hapticsim.kernels import hand, oscillation, safety
+from hapticsim.assemble.assembly import Assembly, assemble
+from hapticsim.kernels.haptics import hand, oscillation, safety
 from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, compiled
 from tests.places import WAM
 

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.assembly import assemble
+from hapticsim.assemble.assembly import assemble
 from hapticsim.codes import DeviceFlag, Fault, Safety
 from tests.models import Z, turn
 from tests.places import WAM

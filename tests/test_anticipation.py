@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hapticsim as hs
-from hapticsim.kernels.arrays import HINT, HINTS
-from hapticsim.kernels.pack import pack_state, read_packed, state_size
-from hapticsim.kernels.prepared import check_choice, eliminate, read_mask
-from hapticsim.kernels.row import WIDTH
+from hapticsim.kernels.memory.arrays import HINT, HINTS
+from hapticsim.kernels.memory.pack import pack_state, read_packed, state_size
+from hapticsim.kernels.memory.sample import WIDTH
+from hapticsim.kernels.solve.prepared import check_choice, eliminate, read_mask
 from hapticsim.model.scene import Scene
 from hapticsim.realtime.ahead import Foresight
 from hapticsim.realtime.loop import RealTimeLoop

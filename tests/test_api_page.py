@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 import hapticsim as hs
-from hapticsim.api_reference import PARTS, example_of, reference
+from hapticsim.commands.api_page import PARTS, example_of, reference
 from hapticsim.wire.control import ControlPort
-from hapticsim.wire.endpoints import default_endpoint
+from hapticsim.wire.messages.requests import ListRequest
 from hapticsim.wire.publisher import Publisher
-from hapticsim.wire.requests import ListRequest
+from hapticsim.wire.sockets.endpoints import default_endpoint
 from tests.places import CONFIGS
 
 ROOT = CONFIGS.parent
@@ -22,7 +22,7 @@ PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
 
 
 def test_the_page_is_current():
-    assert reference() == PAGE, "print it with python -m hapticsim.api_reference > docs/api.md"
+    assert reference() == PAGE, "print it with python -m hapticsim.commands.api_page > docs/api.md"
 
 
 def test_every_public_name_is_on_the_page():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hapticsim.kernels import beside
-from hapticsim.kernels.beside import Beside
+from hapticsim.kernels.machine_code import beside
+from hapticsim.kernels.machine_code.beside import Beside
 
 
 @pytest.mark.parametrize(("call", "status"), [("kernel_folder", 0), ("no_such_function", 1)])

@@ -15,7 +15,7 @@ from functools import cache
 import pytest
 from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, READY, STOPPED, ZERO
 
-from hapticsim.assembly import Assembly
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import Safety
 from tests.both_sides import BothSides
 from tests.force_witness import MS, Witness

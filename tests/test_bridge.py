@@ -24,9 +24,9 @@ from hapticsim_devices.report import BridgeReport
 
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError, WireError
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.messages import (
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.device import (
     Arm,
     Bye,
     DeviceFlag,

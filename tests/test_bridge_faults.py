@@ -11,7 +11,7 @@ from hapticsim_devices.base import ZERO, Finished
 
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
-from hapticsim.wire.messages import Bye, DeviceFlag, Disarm, Hello, State
+from hapticsim.wire.messages.device import Bye, DeviceFlag, Disarm, Hello, State
 from tests.test_bridge import SHARED_MACHINE_S, TIMEOUT_S, FakeServer, armed, eventually, running
 
 

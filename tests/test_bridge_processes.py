@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hapticsim_devices.base import ZERO
 
-from hapticsim.wire.messages import Bye, State
+from hapticsim.wire.messages.device import Bye, State
 from tests.test_bridge import SHARED_MACHINE_S, TIMEOUT_S, FakeServer, armed, eventually, running
 
 

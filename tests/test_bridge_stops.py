@@ -13,7 +13,7 @@ from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, READY, STOPPED, ZER
 
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
-from hapticsim.wire.messages import Arm, Bye, DeviceFlag, Disarm, Hello, State, Welcome
+from hapticsim.wire.messages.device import Arm, Bye, DeviceFlag, Disarm, Hello, State, Welcome
 from tests.test_bridge import (
     PUSH,
     SHARED_MACHINE_S,

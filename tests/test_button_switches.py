@@ -12,20 +12,20 @@ from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, UPRIGHT, ZE
 from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from hapticsim.button_switches import ButtonSwitches
+from hapticsim.assemble.button_switches import ButtonSwitches
 from hapticsim.codes import Event, Hold
 from hapticsim.config.load import load, loads
+from hapticsim.describe.topics import Describer
 from hapticsim.errors import ConfigError
-from hapticsim.published import Describer
 from hapticsim.recording.reader import read_recording
-from hapticsim.session import MOST_PRESSES, DeviceSession
-from hapticsim.simulation import Simulation
-from hapticsim.switchboard import MOST_WAITING, Switchboard
-from hapticsim.virtual import replay, simulate
+from hapticsim.server.constraint_requests import MOST_WAITING, Switchboard
+from hapticsim.server.device_session import MOST_PRESSES, DeviceSession
+from hapticsim.simulate.simulation import Simulation
+from hapticsim.simulate.virtual import replay, simulate
 from hapticsim.wire.control import Asked
-from hapticsim.wire.device_port import News
-from hapticsim.wire.messages import State
-from hapticsim.wire.requests import SwitchRequest
+from hapticsim.wire.device.port import News
+from hapticsim.wire.messages.device import State
+from hapticsim.wire.messages.requests import SwitchRequest
 from tests.four_bar import FOUR_BAR
 from tests.processes import CONFIGS
 

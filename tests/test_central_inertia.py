@@ -8,15 +8,15 @@ import mpmath as mp
 import numpy as np
 import pytest
 
-from hapticsim.equations import recursions
 from hapticsim.equations.algorithms import PARTS
-from hapticsim.equations.articulated import Elimination, articulated_body
-from hapticsim.equations.central_inertia import CentralInertia
 from hapticsim.equations.operations import operations_of
-from hapticsim.equations.recursions import Linkage
-from hapticsim.equations.spatial import constant_type, sin_cos
+from hapticsim.equations.scalars.spatial import constant_type, sin_cos
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.articulated import Elimination, articulated_body
+from hapticsim.equations.tree.central_inertia import CentralInertia
+from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.tree import WORLD, Body, Joint, Model
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model
 from tests import models
 from tests.models import X, Y, at, body, turn
 

@@ -17,23 +17,30 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from hapticsim import compiling, compiling_functions
-from hapticsim.assembly import assemble, equations_of, frames_of
-from hapticsim.compiling import Compiled, call_us, compile_ahead, machine_code_bytes, print_tables, robot
+from hapticsim.assemble.assembly import assemble, equations_of, frames_of
+from hapticsim.commands import compiling, compiling_functions
+from hapticsim.commands.compiling import (
+    Compiled,
+    call_us,
+    compile_ahead,
+    machine_code_bytes,
+    print_tables,
+    robot,
+)
+from hapticsim.commands.pruning import prune_cache
 from hapticsim.config.load import load
-from hapticsim.equations import straightline
-from hapticsim.equations.cache import USED, equations_folder, forget_loaded, last_used
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
+from hapticsim.equations.codegen import straightline
+from hapticsim.equations.codegen.cache import USED, equations_folder, forget_loaded, last_used
+from hapticsim.equations.codegen.seal import is_sealed
 from hapticsim.equations.compiled import Equations, compile_equations, generate, signature
-from hapticsim.equations.mechanism_compiled import ARGUMENTS
+from hapticsim.equations.kane.compiled import ARGUMENTS
 from hapticsim.equations.operations import operations_of
-from hapticsim.equations.response import response_factor
-from hapticsim.equations.seal import is_sealed
+from hapticsim.equations.tree.impulse_response import response_factor
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.tree import WORLD, Joint, Model
+from hapticsim.model.multibody.tree import WORLD, Joint, Model
 from hapticsim.model.urdf import load_urdf
-from hapticsim.pruning import prune_cache
 from tests.models import Y, body, branching_tree, pendulum, planar_two_link, some_state
 from tests.places import CONFIGS
 

@@ -9,12 +9,12 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.config.load import loads
-from hapticsim.config.reference import reference
+from hapticsim.config.schema.reference import reference
 from hapticsim.config.yaml_text import merge, parse
 from hapticsim.model.library import library_models
-from hapticsim.model.rotation import quaternion_from_rpy, rotation_from_rpy
+from hapticsim.model.multibody.rotation import quaternion_from_rpy, rotation_from_rpy
+from hapticsim.model.multibody.tree import WORLD, Model
 from hapticsim.model.scene import Scene
-from hapticsim.model.tree import WORLD, Model
 
 ROOT = Path(__file__).parents[1]
 CONFIGS = sorted((ROOT / "configs").glob("*.yaml"))
@@ -318,7 +318,9 @@ def test_extending_merges_mappings_and_replaces_the_rest():
 
 def test_the_page_of_keys_is_current():
     page = (ROOT / "docs" / "config.md").read_text(encoding="utf-8")
-    assert page.rstrip().endswith(reference().rstrip()), "print it with python -m hapticsim.config.reference"
+    assert page.rstrip().endswith(reference().rstrip()), (
+        "print it with python -m hapticsim.config.schema.reference"
+    )
 
 
 def test_the_examples_on_the_page_load():

@@ -13,10 +13,10 @@ import pytest
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.model.constraints import NAME_LENGTH, is_constraint_name
-from hapticsim.model.rigid import rigid_groups
+from hapticsim.model.multibody.rigid import rigid_groups
 from hapticsim.model.scene import Scene
-from hapticsim.wire.fields import Refused, text
-from hapticsim.wire.requests import SwitchRequest, decode_request, encode_request
+from hapticsim.wire.messages.fields import Refused, text
+from hapticsim.wire.messages.requests import SwitchRequest, decode_request, encode_request
 
 INERTIAL = "inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}"
 SCENE = f"""

@@ -9,7 +9,7 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.codes import Event, Hold
-from hapticsim.kernels.bilateral import bilateral_row
+from hapticsim.kernels.rows.bilateral import bilateral_row
 from hapticsim.model.scene import Scene
 from tests.kernel_access import FLOAT, INT, MATRIX, PLAN, STATE, VECTOR, WORKSPACE, compiled
 from tests.loop_scenes import bodies, largest_energy_change

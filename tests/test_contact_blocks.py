@@ -8,7 +8,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import load
-from hapticsim.kernels.arrays import Plan
+from hapticsim.kernels.memory.arrays import Plan
 from tests import naive, scenes
 from tests.places import PUCK
 from tests.watch import Watch

@@ -8,8 +8,8 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
+from hapticsim.describe.events import event_words
 from hapticsim.errors import ConfigError
-from hapticsim.event_words import event_words
 from hapticsim.haptics.coupler import DeviceLimits
 from tests import scenes
 from tests.places import PUCK

@@ -6,7 +6,7 @@ import numpy as np
 
 import hapticsim as hs
 from hapticsim.codes import Event
-from hapticsim.kernels import contact
+from hapticsim.kernels.geometry import contact
 from tests.kernel_access import INT, PLAN, STATE, WORKSPACE, compiled
 from tests.places import WAM
 

@@ -11,7 +11,7 @@ import pytest
 from hapticsim.codes import Safety
 from hapticsim.haptics.coupler import derive_turning
 from hapticsim.model.scene import CouplerSettings, Mapping
-from hapticsim.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation
 from tests.models import Y, Z, turn
 from tests.turning import (
     INERTIA,

@@ -14,17 +14,17 @@ from hapticsim_devices.limits import TURNING_DEFAULT, TurningLimits
 from hapticsim_devices.scripted import Scripted
 from hapticsim_devices.wrist import EmulatedWrist, Grip
 
-from hapticsim.assembly import assemble
+from hapticsim.assemble.assembly import assemble
 from hapticsim.codes import Safety
 from hapticsim.config.load import load
 from hapticsim.haptics.joining import limits_of
-from hapticsim.kernels.command import command_of
-from hapticsim.kernels.pack import state_size
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.memory.command import command_of
+from hapticsim.kernels.memory.pack import state_size
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation
 from hapticsim.teleop.predictor import Predictor
-from hapticsim.wire.codec import decode, encode
+from hapticsim.wire.messages.codec import decode, encode
 from tests.models import Z
 from tests.processes import CONFIGS
 from tests.turning import SIGMA, H, about, hold, pack, scene, visit

@@ -10,7 +10,7 @@ from hapticsim_devices.base import ZERO
 from hapticsim_devices.guard import ForceGuard
 
 from hapticsim.codes import Fault, Safety
-from hapticsim.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation
 from tests.models import X, Y, Z
 from tests.turning import MAPPING, SIGMA, H, about, armed, hold, scene
 

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from hapticsim_devices.base import DISENGAGE, ENGAGE, FIRST, SECOND, ZERO, Finished
 from hapticsim_devices.mouse import SILENT_AFTER_S, Mouse, goal_and_buttons
-from hapticsim_devices.pad_process import CLOSED, OPEN, PadTerms, Shared
+from hapticsim_devices.pad_shared import CLOSED, OPEN, PadTerms, Shared
 
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
-from hapticsim.wire.messages import Button
+from hapticsim.wire.messages.device import Button
 from hapticsim.wire.publisher import Publisher
 
 pygame = pytest.importorskip("pygame")

@@ -13,9 +13,9 @@ from hapticsim_devices.drivers import find_driver
 from hapticsim_devices.limits import DeviceLimits, Heating, TurningLimits
 from hapticsim_devices.ranges import OR_ZERO, RANGES, allowed
 
-from hapticsim.wire.codec import LAYOUTS
-from hapticsim.wire.fields import Refused
-from hapticsim.wire.measurement import MASKS, QUATERNION, VECTORS
+from hapticsim.wire.messages.codec import LAYOUTS
+from hapticsim.wire.messages.fields import Refused
+from hapticsim.wire.messages.measurement import MASKS, QUATERNION, VECTORS
 from tests.processes import ROOT
 
 PAGE = (ROOT / "docs" / "devices.md").read_text()

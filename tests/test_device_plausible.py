@@ -10,9 +10,9 @@ import pytest
 from hapticsim_devices.base import READY, DeviceSample
 from hapticsim_devices.plausible import MAX_SPEED_M_PER_S, Plausibility, Verdict
 
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.fields import Refused
-from hapticsim.wire.messages import State
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.device import State
+from hapticsim.wire.messages.fields import Refused
 
 PERIOD = 1e-3
 

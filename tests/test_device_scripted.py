@@ -12,7 +12,7 @@ from hapticsim_devices.script import minimum_jerk
 from hapticsim_devices.scripted import Scripted
 
 from hapticsim.errors import ConfigError
-from hapticsim.wire.messages import Button
+from hapticsim.wire.messages.device import Button
 
 H = 1e-3
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hapticsim.display.camera import NEAREST_M, OrbitCamera
-from hapticsim.display.clip import clip_polygon, clip_segments, guard_planes
+from hapticsim.display.scene.camera import NEAREST_M, OrbitCamera
+from hapticsim.display.scene.clip import clip_polygon, clip_segments, guard_planes
 
 ANGLE = st.floats(-3.0, 3.0)
 LENGTH = st.floats(-1.0, 1.0)

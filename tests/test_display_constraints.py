@@ -13,15 +13,15 @@ import pygame
 import pytest
 
 from hapticsim.codes import Fault
-from hapticsim.display.constraint_list import what_it_does
-from hapticsim.display.constraint_messages import Imposed, read_constraints
-from hapticsim.display.messages import SceneMessage, StateMessage, Unreadable
+from hapticsim.display.messages.constraints import Imposed, read_constraints
+from hapticsim.display.messages.scene import SceneMessage, StateMessage, Unreadable
 from hapticsim.display.palette import ORANGE, PURPLE
+from hapticsim.display.panel.constraint_list import what_it_does
+from hapticsim.display.panel.words import fault_words
 from hapticsim.display.window import Window
-from hapticsim.display.words import fault_words
 from hapticsim.wire.control import ControlPort
+from hapticsim.wire.messages.requests import SwitchRequest
 from hapticsim.wire.publisher import Publisher
-from hapticsim.wire.requests import SwitchRequest
 from tests import display_fake
 from tests.test_display_window import TOUCHING_S, count, show
 

@@ -16,21 +16,22 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from hapticsim.config.load import load, loads
-from hapticsim.display.camera import OrbitCamera
-from hapticsim.display.draw import FIRST_ELEVATION, Picture, SceneDrawing
-from hapticsim.display.framing import points_to_show, surroundings
-from hapticsim.display.labels import Label, place_labels, write_labels
-from hapticsim.display.mesh import place, tessellate
-from hapticsim.display.messages import Poses, SceneMessage, StateMessage
+from hapticsim.describe.topics import drawn_shapes
+from hapticsim.display.messages.scene import Poses, SceneMessage, StateMessage
 from hapticsim.display.palette import YELLOW, Type
-from hapticsim.equations.frames import frame_pose
-from hapticsim.equations.recursions import Linkage, poses
+from hapticsim.display.scene.camera import OrbitCamera
+from hapticsim.display.scene.draw import FIRST_ELEVATION, Picture, SceneDrawing
+from hapticsim.display.scene.framing import points_to_show, surroundings
+from hapticsim.display.scene.labels import Label, place_labels, write_labels
+from hapticsim.display.scene.mesh import place, tessellate
+from hapticsim.equations.tree.frames import frame_pose
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.equations.tree.recursions import poses
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.rotation import quaternion_of
+from hapticsim.model.multibody.rotation import quaternion_of
+from hapticsim.model.multibody.tree import WORLD
 from hapticsim.model.scene import Scene
-from hapticsim.model.tree import WORLD
-from hapticsim.published import drawn_shapes
 from tests import display_fake
 from tests.processes import CONFIGS
 

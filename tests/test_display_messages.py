@@ -9,12 +9,18 @@ import numpy as np
 import pytest
 
 from hapticsim.codes import Fault, Safety
-from hapticsim.display.gauges import ForceHistory, log_place, microseconds
-from hapticsim.display.messages import PredictedMessage, SceneMessage, StateMessage, Unreadable, rotations
+from hapticsim.display.messages.scene import (
+    PredictedMessage,
+    SceneMessage,
+    StateMessage,
+    Unreadable,
+    rotations,
+)
+from hapticsim.display.messages.stats import StatsMessage
 from hapticsim.display.pace import Pace
-from hapticsim.display.shadow import Level, shadow_on
-from hapticsim.display.stats import StatsMessage
-from hapticsim.display.words import fault_words, safety_words, silence_words
+from hapticsim.display.panel.gauges import ForceHistory, log_place, microseconds
+from hapticsim.display.panel.words import fault_words, safety_words, silence_words
+from hapticsim.display.scene.shadow import Level, shadow_on
 from tests import display_fake
 
 

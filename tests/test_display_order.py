@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.display.mesh import box, capsule, place, tessellate
-from hapticsim.display.messages import Poses, SceneMessage, rotations
-from hapticsim.display.order import face_planes, hidden, layers, solids_back_to_front
+from hapticsim.display.messages.scene import Poses, SceneMessage, rotations
+from hapticsim.display.scene.mesh import box, capsule, place, tessellate
+from hapticsim.display.scene.order import face_planes, hidden, layers, solids_back_to_front
 from tests import display_fake
 
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from hapticsim.display.camera import OrbitCamera
-from hapticsim.display.controls import Controls
-from hapticsim.display.pointer import (
+from hapticsim.display.input.controls import Controls
+from hapticsim.display.input.pointer import (
     DISENGAGE,
     ENGAGE,
     FIRST,
@@ -22,6 +21,7 @@ from hapticsim.display.pointer import (
     Buttons,
     PointerTarget,
 )
+from hapticsim.display.scene.camera import OrbitCamera
 
 ORIGIN = np.array([0.5, 0.1, 0.2])
 RADIUS = 0.08

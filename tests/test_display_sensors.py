@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hapticsim.display.messages import SceneMessage, StateMessage, Unreadable
-from hapticsim.display.sensor_list import sensor_lines
-from hapticsim.display.sensor_messages import sensor_words
+from hapticsim.display.messages.scene import SceneMessage, StateMessage, Unreadable
+from hapticsim.display.messages.sensors import sensor_words
+from hapticsim.display.panel.sensor_list import sensor_lines
 from hapticsim.display.window import Window
 from hapticsim.wire.publisher import Publisher
 from tests import display_fake

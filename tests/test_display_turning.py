@@ -8,11 +8,11 @@ import numpy as np
 import pygame
 import pytest
 
-from hapticsim.display.camera import OrbitCamera
-from hapticsim.display.messages import SceneMessage, StateMessage, Unreadable
-from hapticsim.display.notices import _HELP_SIZE
+from hapticsim.display.messages.scene import SceneMessage, StateMessage, Unreadable
 from hapticsim.display.palette import PANEL, SKY, TEXT, VERMILION
-from hapticsim.display.turning import ARC_AT_LIMIT, ARC_PX, DEVICE_PX, draw_axes, torque_arc
+from hapticsim.display.panel.notices import _HELP_SIZE
+from hapticsim.display.scene.camera import OrbitCamera
+from hapticsim.display.scene.turning import ARC_AT_LIMIT, ARC_PX, DEVICE_PX, draw_axes, torque_arc
 from hapticsim.display.window import Window
 from hapticsim.wire.publisher import Publisher
 from tests import display_fake

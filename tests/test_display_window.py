@@ -19,11 +19,11 @@ from hapticsim_devices.mouse import Mouse
 from hapticsim.codes import Fault, Safety
 from hapticsim.display import feed as feed_module
 from hapticsim.display import window as window_module
-from hapticsim.display.draw import SceneDrawing
-from hapticsim.display.faces import lit
 from hapticsim.display.palette import GREEN, ORANGE, PANEL, SKY, VERMILION, YELLOW
+from hapticsim.display.panel.words import HELP
+from hapticsim.display.scene.draw import SceneDrawing
+from hapticsim.display.scene.faces import lit
 from hapticsim.display.window import Window
-from hapticsim.display.words import HELP
 from hapticsim.errors import ConfigError
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.subscriber import Subscriber

@@ -13,9 +13,9 @@ from hapticsim_devices import __main__ as program
 from hapticsim_devices.drivers import find_driver, listing
 from hapticsim_devices.scripted import Scripted
 
-import hapticsim.driver_classes as driver_classes
-from hapticsim.driver_classes import command_name, from_anywhere
-from hapticsim.drivers import build_driver, options_for, require_driver
+import hapticsim.drivers.classes as driver_classes
+from hapticsim.drivers.classes import command_name, from_anywhere
+from hapticsim.drivers.registry import build_driver, options_for, require_driver
 from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.model.scene import DeviceSettings
 from tests.processes import ROOT

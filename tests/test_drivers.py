@@ -12,13 +12,13 @@ from hapticsim_devices.options import Options
 from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from hapticsim.drivers import options_for
+from hapticsim.commands.supervisor import choose_driver
+from hapticsim.drivers.registry import options_for
 from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.haptics.joining import limits_of
-from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.kernels.memory.sample import PLACE, WIDTH
 from hapticsim.model.scene import DeviceSettings
-from hapticsim.supervisor import choose_driver
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.processes import CONFIGS
 
 CART = CONFIGS / "shopping_cart.yaml"
@@ -82,7 +82,7 @@ def test_a_driver_of_hardware_is_told_of_no_emulation(monkeypatch):
         def load(self):
             return Omega
 
-    import hapticsim.driver_classes as drivers
+    import hapticsim.drivers.classes as drivers
 
     real = drivers.entry_points
     monkeypatch.setattr(drivers, "entry_points", lambda group: [*real(group=group), Found()])

@@ -10,9 +10,10 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
-from hapticsim.kernels import stage, units
-from hapticsim.kernels.energy import POWER
+from hapticsim.kernels import units
 from hapticsim.kernels.entry import compile_cached
+from hapticsim.kernels.motion import stage
+from hapticsim.kernels.motion.energy import POWER
 from tests import scenes
 from tests.test_constraints_with_contacts import WEIGHT, over_floor
 from tests.test_stiff_motion import CHAIN, OMEGA_3, chain

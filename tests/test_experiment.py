@@ -11,14 +11,14 @@ import pytest
 from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from hapticsim.animation import Animation, show
-from hapticsim.child import PYTHON
+from hapticsim.commands.experiment import algorithm_notes, left_out, read_scene, run_experiment
 from hapticsim.errors import ConfigError, HapticsimError
-from hapticsim.experiment import algorithm_notes, left_out, read_scene, run_experiment
 from hapticsim.model.skeleton import skeleton
-from hapticsim.pictures import film
+from hapticsim.playback.animation import Animation, show
+from hapticsim.playback.pictures import film
+from hapticsim.process.child import PYTHON
 from hapticsim.recording.reader import read_recording
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.processes import CONFIGS
 
 PENDULUM = """

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.assembly import Assembly, assemble
+from hapticsim.assemble.assembly import Assembly, assemble
 from hapticsim.haptics.delay import wire_delay_s
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.session import DeviceSession
-from hapticsim.wire.device_port import News
-from hapticsim.wire.messages import State
+from hapticsim.server.device_session import DeviceSession
+from hapticsim.wire.device.port import News
+from hapticsim.wire.messages.device import State
 from tests.processes import CONFIGS
 
 PERIOD_NS = 1_000_000

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hapticsim.codes import Fault, Safety
-from hapticsim.force_words import force_lines, refused_engages
-from hapticsim.kernels.row import PLACE, WIDTH
-from hapticsim.outlet import Outlet
+from hapticsim.describe.forces import force_lines, refused_engages
+from hapticsim.kernels.memory.sample import PLACE, WIDTH
+from hapticsim.server.outlet import Outlet
 
 ON, OFF, FAULT, RAMP = Safety.ARMED, Safety.DISARMED, Safety.FAULT, Safety.ARMING
 STRETCHED = "engage refused: the coupler is stretched too far: move the device to the handle"

@@ -10,21 +10,21 @@ import numpy as np
 import pytest
 from hapticsim_devices.scripted import Scripted
 
-from hapticsim.animation import Animation
 from hapticsim.config.load import load, loads
-from hapticsim.drivers import options_for
-from hapticsim.equations import cache
-from hapticsim.equations.mechanism_source import MechanismFile, load_mechanism
+from hapticsim.describe.recorded_scene import about_mechanism, scene_of
+from hapticsim.drivers.registry import options_for
+from hapticsim.equations.codegen import cache
+from hapticsim.equations.kane.source import MechanismFile, load_mechanism
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.urdf import load_urdf
-from hapticsim.pictures import film
-from hapticsim.playback import play
-from hapticsim.recorded_scene import about_mechanism, scene_of
+from hapticsim.playback.animation import Animation
+from hapticsim.playback.pictures import film
+from hapticsim.playback.replay import play
 from hapticsim.recording import reader
 from hapticsim.recording.reader import read_recording
 from hapticsim.recording.writer import RecordingWriter
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.processes import CONFIGS
 
 CONFIG = "name: sent\nrobot: {mechanism: {path: attached.py}}\n"

@@ -20,8 +20,8 @@ from scene_trial import Verdict, run
 from hapticsim.codes import Event, Fault
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
-from hapticsim.kernels.arrays import MAX_EVENTS, Workspace
-from hapticsim.simulation import Simulation, Snapshot, TickEvent
+from hapticsim.kernels.memory.arrays import MAX_EVENTS, Workspace
+from hapticsim.simulate.simulation import Simulation, Snapshot, TickEvent
 
 FINDS = sorted((Path(__file__).parent / "finds").glob("*.yaml"))
 assert FINDS, "tests/finds is missing"

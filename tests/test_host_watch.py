@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.host_watch import HostWatch, deadlines_of
-from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.kernels.memory.sample import PLACE, WIDTH
 from hapticsim.realtime.probe import Stall
+from hapticsim.server.host_watch import HostWatch, deadlines_of
 
 PERIOD_S = 0.001
 FIRST_S = 100.0005

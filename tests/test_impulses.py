@@ -10,7 +10,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
-from hapticsim.published import Describer
+from hapticsim.describe.topics import Describer
 from tests.loop_scenes import bodies, dropped, impulse, parallelogram
 from tests.scenes import arm, block
 

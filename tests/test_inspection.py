@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from hapticsim.config.load import load, loads
-from hapticsim.equations.compiled import generate
-from hapticsim.errors import HapticsimError
-from hapticsim.inspection import (
+from hapticsim.commands.inspection import (
     examine,
     model_tree,
     parse_locks,
@@ -21,9 +18,13 @@ from hapticsim.inspection import (
     show_model,
     summary,
 )
+from hapticsim.config.load import load, loads
+from hapticsim.equations.compiled import generate
+from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
+from hapticsim.model.multibody.tree import Mimic
 from hapticsim.model.reduce import lock_joints
-from hapticsim.model.tree import Mimic
+from hapticsim.model.write import model_to_yaml
 from tests.models import ALL, branching_tree, free_box, pendulum, planar_two_link, some_state
 from tests.places import CONFIGS, PUCK, WAM
 from tests.test_urdf import ARM
@@ -225,7 +226,7 @@ def test_of_a_mechanism_the_variables_bodies_constraints_and_sensors_are_shown(c
 @pytest.mark.parametrize(
     ("treat", "remedy"),
     [
-        (lambda model: model.to_yaml(), "write a scene file that names its Python file under robot: "),
+        (lambda model: model_to_yaml(model), "write a scene file that names its Python file under robot: "),
         (
             lambda model: lock_joints(model, {"q1": 0.0}),
             "hold a coordinate with a constraint of kind 'lock' ",

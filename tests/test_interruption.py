@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from hapticsim import interruption
-from hapticsim.interruption import INTERRUPTED
+from hapticsim.process import interruption
+from hapticsim.process.interruption import INTERRUPTED
 
 PATIENCE_S = 5.0
 
@@ -148,7 +148,7 @@ def test_any_other_exception_in_a_call_back_is_told_as_ever(capfd):
 
 WRAPS = """
 import signal
-from hapticsim.interruption import catch_signals, leave
+from hapticsim.process.interruption import catch_signals, leave
 catch_signals(leave)
 
 class Signals:
@@ -189,7 +189,7 @@ def test_sigint_is_heard_though_a_shell_left_it_ignored_and_an_ignored_sighup_st
     """A script's shell ignores SIGINT for what it starts in the background; nohup means SIGHUP alone."""
     code = (
         "import signal\nfor number in (signal.SIGINT, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
-        "from hapticsim.interruption import catch_signals, interrupt; catch_signals()\n"
+        "from hapticsim.process.interruption import catch_signals, interrupt; catch_signals()\n"
         "assert signal.getsignal(signal.SIGINT) is interrupt\n"
         "assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN"
     )

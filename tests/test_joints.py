@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hapticsim.equations import recursions
-from hapticsim.equations.recursions import Linkage, poses
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.equations.tree.recursions import poses
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.rotation import rotation_from_rpy
-from hapticsim.model.tree import JOINT_KINDS, Body, Joint, Model, Placement
+from hapticsim.model.multibody.rotation import rotation_from_rpy
+from hapticsim.model.multibody.tree import JOINT_KINDS, Body, Joint, Model, Placement
 
 MOVING = [kind for kind in JOINT_KINDS if kind != "fixed"]
 GRAVITY = np.array([0.3, -0.2, -9.81])

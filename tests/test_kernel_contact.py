@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.assembly import assemble
+from hapticsim.assemble.assembly import assemble
 from hapticsim.codes import ON_BOX
 from hapticsim.config.load import loads
-from hapticsim.kernels import contact, edges, inside
+from hapticsim.kernels.events import inside
+from hapticsim.kernels.geometry import contact, edges
 from tests import naive
 from tests.kernel_access import INT, MATRIX, PLAN, STATE, WORKSPACE, compiled
 

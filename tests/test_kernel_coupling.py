@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.assembly import assemble
-from hapticsim.kernels import coupling
+from hapticsim.assemble.assembly import assemble
+from hapticsim.kernels.haptics import coupling
 from hapticsim.model.scene import Mapping
 from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, WORKSPACE, compiled
 from tests.models import X, Z, turn

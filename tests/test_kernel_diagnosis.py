@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.kernels import diagnosis, selection
+from hapticsim.kernels.linalg import selection
+from hapticsim.kernels.solve import diagnosis
 from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 
 conflict = compiled(diagnosis.conflict, MATRIX, INT, INT, VECTOR, FLOAT, VECTOR)

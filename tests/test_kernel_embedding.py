@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hapticsim.kernels import embedding, selection
-from hapticsim.kernels.allocate import allocate_workspace
+from hapticsim.kernels.linalg import selection
+from hapticsim.kernels.memory.allocate import allocate_workspace
+from hapticsim.kernels.solve import embedding
 from tests import naive
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
 

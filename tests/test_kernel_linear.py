@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.kernels import linear
+from hapticsim.kernels.linalg import linear
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, compiled
 
 lu_factor = compiled(linear.lu_factor, MATRIX, INT, INTS)

@@ -6,7 +6,8 @@ import mpmath
 import numpy as np
 import pytest
 
-from hapticsim.kernels import prepared, selection
+from hapticsim.kernels.linalg import selection
+from hapticsim.kernels.solve import prepared
 from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 
 pivot_columns = compiled(selection.pivot_columns, MATRIX, INT, INT, INTS, INT, INTS, VECTOR)

@@ -6,7 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from hapticsim.kernels import singular
+from hapticsim.kernels.linalg import singular
 from tests.kernel_access import INT, MATRIX, VECTOR, compiled
 
 left_vectors = compiled(singular.left_vectors, MATRIX, INT, INT, MATRIX, MATRIX, VECTOR)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from hapticsim.kernels import unilateral
+from hapticsim.kernels.solve import unilateral
 from tests import naive
 from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 

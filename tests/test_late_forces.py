@@ -18,8 +18,8 @@ from hapticsim.haptics.joining import limits_of
 from hapticsim.haptics.late import EVERY_S, PERCENT, LateForces
 from hapticsim.haptics.sampled_loop import growth
 from hapticsim.model.scene import CouplerSettings, Mapping
-from hapticsim.session import DeviceSession
-from hapticsim.wire.round_trip import RoundTrip
+from hapticsim.server.device_session import DeviceSession
+from hapticsim.wire.device.round_trip import RoundTrip
 from tests.places import CONFIGS
 
 TICK_S = 1e-3

@@ -17,7 +17,7 @@ from hapticsim.haptics.coupler import DeviceLimits, derive_gains
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.haptics.sampled_loop import growth
 from hapticsim.model.scene import CouplerSettings, Mapping
-from hapticsim.wire.messages import LEAST_INERTIA_KG_M2, LEAST_MASS_KG
+from hapticsim.wire.messages.device import LEAST_INERTIA_KG_M2, LEAST_MASS_KG
 from tests.four_bar import FOUR_BAR
 from tools.study_delay_margin import (
     AT_REST_M_PER_S,

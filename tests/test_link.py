@@ -12,10 +12,10 @@ from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
 from hapticsim.codes import Fault, Safety
-from hapticsim.kernels.pack import place_of
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.memory.pack import place_of
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.model.scene import LinkSettings, Scene
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.processes import CONFIGS, ROOT
 from tests.seeds import seeds
 from tools.virtual_link import Host, VirtualLink, stalls

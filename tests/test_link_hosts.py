@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hapticsim.child import PYTHON
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.memory.sample import PLACE
+from hapticsim.process.child import PYTHON
 from hapticsim.recording.reader import read_recording
-from hapticsim.wire.curve import create_keys
+from hapticsim.wire.sockets.curve_security import create_keys
 from tests.processes import PATIENT, START_S, Place, Program, eventually
 
 REMOTE, OPERATOR = "10.213.7.1", "10.213.7.2"

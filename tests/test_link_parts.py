@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hapticsim.kernels.command import AT
+from hapticsim.kernels.memory.command import AT
 from hapticsim.model.scene import LinkSettings
 from hapticsim.teleop.easing import EASE_S, PoseEasing
 from hapticsim.teleop.hearing import Hearing

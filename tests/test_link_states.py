@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.kernels.command import COMMAND, NAMES, apply_command
-from hapticsim.kernels.pack import pack_state, place_of, state_size
+from hapticsim.kernels.memory.command import COMMAND, NAMES, apply_command
+from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
 from hapticsim.realtime.exchange import adopt
 from hapticsim.teleop.handover import HAND, MECHANISM, without_hand
 from hapticsim.teleop.state_check import StateCheck
@@ -108,8 +108,8 @@ FUZZ = """
 import sys
 import numpy as np
 import hapticsim as hs
-from hapticsim.kernels.command import COMMAND
-from hapticsim.kernels.pack import pack_state, state_size
+from hapticsim.kernels.memory.command import COMMAND
+from hapticsim.kernels.memory.pack import pack_state, state_size
 from hapticsim.teleop.predictor import Predictor
 from hapticsim.teleop.state_check import StateCheck
 

@@ -9,9 +9,9 @@ import pytest
 from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from hapticsim.drivers import options_for
+from hapticsim.drivers.registry import options_for
 from hapticsim.recording.reader import read_recording
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.places import CONFIGS
 
 

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.assembly import assemble
+from hapticsim.assemble.assembly import assemble
 from hapticsim.codes import Event, Fault, Safety
-from hapticsim.kernels.command import COMMAND
-from hapticsim.kernels.pack import place_of, unpack_state
-from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.kernels.memory.command import COMMAND
+from hapticsim.kernels.memory.pack import place_of, unpack_state
+from hapticsim.kernels.memory.sample import PLACE, WIDTH
 from hapticsim.realtime.clock import deadline_after, suspended_ns
 from hapticsim.realtime.correction import EASE_S, ease
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation
 from tests.processes import CONFIGS
 
 TICK_S = 0.001

@@ -10,8 +10,8 @@ import hapticsim as hs
 from hapticsim.codes import Event, Hold, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.kernels import dense
-from hapticsim.kernels.arrays import Output
+from hapticsim.kernels.events import dense
+from hapticsim.kernels.memory.arrays import Output
 from hapticsim.model.scene import Scene
 from tests.kernel_access import FLOAT, PLAN, STATE, WORKSPACE, compiled
 

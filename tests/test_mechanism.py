@@ -11,10 +11,10 @@ import sympy as sp
 
 from hapticsim import HapticsimError, compile_mechanism
 from hapticsim.equations.catalogue import CATALOGUE
-from hapticsim.equations.mechanism_compiled import ARGUMENTS, mechanism_shapes
-from hapticsim.equations.mechanism_functions import BUILDERS
-from hapticsim.equations.spatial import sin_cos
-from hapticsim.equations.symbolic import Evaluation
+from hapticsim.equations.kane.compiled import ARGUMENTS, mechanism_shapes
+from hapticsim.equations.kane.functions import BUILDERS
+from hapticsim.equations.kane.symbolic import Evaluation
+from hapticsim.equations.scalars.spatial import sin_cos
 from tests.mechanisms import kanes_method, pendulum, ready, satellite
 
 

@@ -180,7 +180,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
 
 def test_without_sympy_the_refusal_says_what_to_install(tmp_path, monkeypatch):
     found = importlib.util.find_spec
-    for name in ("sympy", "hapticsim.equations.mechanism"):
+    for name in ("sympy", "hapticsim.equations.kane.mechanism"):
         monkeypatch.setitem(sys.modules, name, None)  # importing it fails
     monkeypatch.setattr(importlib.util, "find_spec", lambda n, *a: None if n == "sympy" else found(n, *a))
     path = write(tmp_path, GOOD + "\n# not in the cache\n")

@@ -12,11 +12,11 @@ import pytest
 import sympy as sp
 
 from hapticsim import Simulation, Subscriber, compile_mechanism, load
-from hapticsim.animation import Animation
 from hapticsim.commands.files import _end_of
 from hapticsim.config.load import loads
-from hapticsim.equations.mechanism_compiled import ARGUMENTS, SENSORS
-from hapticsim.published import Describer
+from hapticsim.describe.topics import Describer
+from hapticsim.equations.kane.compiled import ARGUMENTS, SENSORS
+from hapticsim.playback.animation import Animation
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.wire.publisher import Publisher
 from tests.four_bar import FOUR_BAR

@@ -11,9 +11,9 @@ import pytest
 
 import hapticsim
 from hapticsim import HapticsimError, compile_mechanism, load_mechanism
-from hapticsim.equations.mechanism import System
-from hapticsim.equations.mechanism_operations import count_dynamical, count_kinematical
-from hapticsim.equations.mechanism_source import DESCRIPTION, mechanism_folder
+from hapticsim.equations.kane.mechanism import System
+from hapticsim.equations.kane.operations import count_dynamical, count_kinematical
+from hapticsim.equations.kane.source import DESCRIPTION, mechanism_folder
 from tests.mechanisms import FOLDER, pendulum, ready
 
 CONFIGS = Path(__file__).parent.parent / "configs"

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hapticsim.equations import recursions
-from hapticsim.equations.frames import frame_pose
-from hapticsim.equations.recursions import Linkage
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.frames import frame_pose
+from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Mimic, Model
 from hapticsim.model.reduce import kept_coordinates, kept_speeds, lock_joints
-from hapticsim.model.tree import WORLD, Body, Joint, Mimic, Model
 from hapticsim.model.urdf import load_urdf
 from tests.models import Z, at, body, branching_tree, some_state, turn, wam
 

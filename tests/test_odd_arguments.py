@@ -15,7 +15,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.errors import HapticsimError
 from hapticsim.offline.run import simulate_offline
-from hapticsim.offline.sweep import run_sweep
+from hapticsim.offline.sweeps.sweep import run_sweep
 from tests.places import CONFIGS
 from tests.public_calls import (
     HUGE,

@@ -17,7 +17,7 @@ from hapticsim.offline.chains import planar_chain
 from hapticsim.offline.compiled_parts import signature_in
 from hapticsim.offline.ending import Ending
 from hapticsim.offline.run import INTEGRATORS, OfflineRun, simulate_offline
-from hapticsim.offline.static_sweep import sweep
+from hapticsim.offline.sweeps.static_sweep import sweep
 from tests.models import free_box, pendulum, planar_two_link
 
 SLOW_WITHOUT_JIT = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="thousands of steps in plain Python")

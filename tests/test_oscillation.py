@@ -13,10 +13,10 @@ import hapticsim as hs
 from hapticsim.codes import Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.joining import limits_of, scene_gains
-from hapticsim.kernels.oscillation import FADING
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.haptics.oscillation import FADING
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.model.scene import CouplerSettings
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.safety_kernels import watch_swing
 from tests.safety_machine import Machine
 

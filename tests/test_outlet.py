@@ -12,9 +12,9 @@ import pytest
 
 from hapticsim.codes import Event, Safety
 from hapticsim.config.load import loads
-from hapticsim.outlet import LEAST_REST_S, Outlet
-from hapticsim.published import Describer
-from hapticsim.simulation import Simulation
+from hapticsim.describe.topics import Describer
+from hapticsim.server.outlet import LEAST_REST_S, Outlet
+from hapticsim.simulate.simulation import Simulation
 from tests.four_bar import FOUR_BAR
 from tests.rows import row_of
 

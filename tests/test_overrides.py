@@ -16,7 +16,7 @@ import hapticsim as hs
 from hapticsim.config.load import loads
 from hapticsim.config.overrides import parse_settings
 from hapticsim.config.yaml_text import parse, to_text
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.processes import CONFIGS, Place
 
 PUCK, WAM = CONFIGS / "puck_and_wall.yaml", CONFIGS / "wam_table.yaml"
@@ -206,7 +206,7 @@ def test_a_recording_made_with_overrides_replays(place: Place, tmp_path: Path) -
 
 
 def scripted() -> tuple[Any, float]:
-    from hapticsim.drivers import require_driver
+    from hapticsim.drivers.registry import require_driver
 
     return require_driver("scripted")({}), 0.5
 

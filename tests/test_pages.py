@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from hapticsim.command_line import MISUSE, app
+from hapticsim.commands.command_line import MISUSE, app
 from hapticsim.config.load import loads
 
 ROOT = Path(__file__).parents[1]

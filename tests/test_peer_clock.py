@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hapticsim.wire.peer_clock import PeerClock
+from hapticsim.wire.device.peer_clock import PeerClock
 
 MS = 1_000_000
 

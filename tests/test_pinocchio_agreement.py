@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.equations import recursions
 from hapticsim.equations.catalogue import CATALOGUE
 from hapticsim.equations.compiled import compile_equations
-from hapticsim.equations.recursions import Linkage
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.urdf import load_urdf

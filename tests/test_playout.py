@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.assembly import assemble
+from hapticsim.assemble.assembly import assemble
 from hapticsim.model.scene import LinkSettings
 from hapticsim.teleop.command_log import CommandLog
 from hapticsim.teleop.messages import COLUMNS, Commands, write_commands

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from hapticsim.errors import ConfigError, DeviceError, HapticsimError
-from hapticsim.plot import draw, plain, plot, styled
-from hapticsim.recorded_signals import (
+from hapticsim.playback.plot import draw, plain, plot, styled
+from hapticsim.playback.signals import (
     Chart,
     Curve,
     Mark,

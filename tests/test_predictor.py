@@ -9,11 +9,11 @@ import pytest
 from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from hapticsim.kernels.command import command_of
-from hapticsim.kernels.pack import pack_state, state_size, unpack_state
+from hapticsim.kernels.memory.command import command_of
+from hapticsim.kernels.memory.pack import pack_state, state_size, unpack_state
+from hapticsim.simulate.virtual import simulate
 from hapticsim.teleop.link import DelayLine
 from hapticsim.teleop.predictor import Predictor
-from hapticsim.virtual import simulate
 
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
 UP = DOWN = 1000  # ticks: 1 s each way

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hapticsim.wire import endpoints
+from hapticsim.wire.sockets import endpoints
 
 
 @pytest.mark.parametrize("value", ["/nowhere/at/all", "relative"])

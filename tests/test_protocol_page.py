@@ -13,16 +13,16 @@ import pytest
 
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
+from hapticsim.describe.topics import Describer
 from hapticsim.display.window import Window
-from hapticsim.kernels.pack import state_size
-from hapticsim.kernels.row import WIDTH
-from hapticsim.published import Describer
-from hapticsim.server import Server
-from hapticsim.simulation import Simulation
+from hapticsim.kernels.memory.pack import state_size
+from hapticsim.kernels.memory.sample import WIDTH
+from hapticsim.server.server import Server
+from hapticsim.simulate.simulation import Simulation
 from hapticsim.teleop.predictor import Prediction
+from hapticsim.wire.messages.topics import TOPICS
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.subscriber import Subscriber
-from hapticsim.wire.topics import TOPICS
 from tests import display_fake
 from tests.four_bar import FOUR_BAR
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hapticsim.assemble.speed_choice import SpeedChoice
 from hapticsim.codes import Event, Hold
 from hapticsim.config.load import loads
-from hapticsim.event_words import FAULT_WORDS, event_words
-from hapticsim.published import Describer
-from hapticsim.simulation import Simulation
-from hapticsim.speed_choice import SpeedChoice
+from hapticsim.describe.events import FAULT_WORDS, event_words
+from hapticsim.describe.topics import Describer
+from hapticsim.simulate.simulation import Simulation
 from tests.curves import WAVY, Twin, bead, curve
 from tests.four_bar import FOUR_BAR
 from tests.rows import row_of

@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hapticsim.animation import Animation
-from hapticsim.display.messages import SceneMessage, StateMessage
-from hapticsim.kernels.row import PLACE
-from hapticsim.model.rotation import rotation_of
-from hapticsim.published import Describer
+from hapticsim.describe.runs import live_line
+from hapticsim.describe.topics import Describer
+from hapticsim.display.messages.scene import SceneMessage, StateMessage
+from hapticsim.kernels.memory.sample import PLACE
+from hapticsim.model.multibody.rotation import rotation_of
+from hapticsim.playback.animation import Animation
 from hapticsim.recording.writer import RecordingWriter
-from hapticsim.run_words import live_line
-from hapticsim.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation
 from tests.models import Z
 from tests.turning import MAPPING, R_WD, Held, about, armed, hold, logarithm, scene, visit
 

@@ -33,9 +33,9 @@ from hapticsim_devices.plausible import is_usable
 
 from hapticsim.codes import Safety
 from hapticsim.errors import DeviceError
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.messages import Force, State, Welcome
-from hapticsim.wire.round_trip import RoundTrip
+from hapticsim.wire.device.round_trip import RoundTrip
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.device import Force, State, Welcome
 from tests.seeds import seeds
 
 LIMIT_N, SLEW = 9.0, 3000.0

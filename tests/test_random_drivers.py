@@ -22,11 +22,11 @@ from hapticsim_devices.bridge import Bridge
 from hapticsim_devices.limits import device_limits
 
 from hapticsim.codes import Safety
-from hapticsim.driver_calls import built, info_of, opened
+from hapticsim.drivers.calls import built, info_of, opened
 from hapticsim.errors import DeviceError, HapticsimError
-from hapticsim.kernels.row import PLACE
-from hapticsim.virtual import _tick_by_tick
-from hapticsim.wire.messages import Force
+from hapticsim.kernels.memory.sample import PLACE
+from hapticsim.simulate.virtual import _tick_by_tick
+from hapticsim.wire.messages.device import Force
 from tests.seeds import seeds
 from tests.test_random_bridge import WildLink
 
@@ -289,7 +289,7 @@ def run_in_virtual_time(rng: random.Random) -> str:
 def no_waiting(monkeypatch):
     monkeypatch.setattr(bridge_module, "Pacer", Clock)
     monkeypatch.setattr(bridge_module, "quiet_memory", nullcontext)  # which collects garbage first
-    monkeypatch.setattr("hapticsim.virtual.delay_in_ticks", lambda scene: 1)
+    monkeypatch.setattr("hapticsim.simulate.virtual.delay_in_ticks", lambda scene: 1)
 
 
 @pytest.mark.parametrize("seed", seeds(6, 200))

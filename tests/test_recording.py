@@ -19,17 +19,17 @@ from mcap.writer import Writer
 from typer.testing import CliRunner
 
 import hapticsim as hs
-from hapticsim import interruption
-from hapticsim.command_line import app
-from hapticsim.drivers import options_for
+from hapticsim.commands.command_line import app
+from hapticsim.drivers.registry import options_for
 from hapticsim.errors import HapticsimError
+from hapticsim.process import interruption
 from hapticsim.recording import writer as writer_module
 from hapticsim.recording.export import export
 from hapticsim.recording.packed_index import PackedIndex
 from hapticsim.recording.quantities import Quantity
 from hapticsim.recording.reader import read_recording
 from hapticsim.recording.writer import RecordingWriter
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 from tests.places import WAM
 from tests.recordings import COLUMNS, CONFIG, METADATA, record_ten_batches, refusal, rows_from
 

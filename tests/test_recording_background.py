@@ -161,7 +161,7 @@ import numpy as np
 from hapticsim import command_line as command
 from hapticsim.recording.background import BackgroundRecorder
 from hapticsim.recording.writer import RecordingWriter
-from hapticsim.supervisor import watch
+from hapticsim.commands.supervisor import watch
 
 class Side:
     trouble, recorder, is_ready = "", None, True

@@ -12,11 +12,11 @@ from google.protobuf.json_format import ParseDict
 
 import hapticsim as hs
 from hapticsim.codes import Event
+from hapticsim.commands.experiment import columns, run_experiment
 from hapticsim.config.load import loads
-from hapticsim.drawn_rows import TROUBLE, RATE_Hz, of_offline, of_ticks
-from hapticsim.experiment import columns, run_experiment
-from hapticsim.kernels.row import WIDTH
-from hapticsim.model.rotation import quaternion_of, quaternions_of, rotation_of
+from hapticsim.describe.drawing import TROUBLE, RATE_Hz, of_offline, of_ticks
+from hapticsim.kernels.memory.sample import WIDTH
+from hapticsim.model.multibody.rotation import quaternion_of, quaternions_of, rotation_of
 from hapticsim.recording.drawing import Sampler
 from hapticsim.recording.writer import RecordingWriter
 from tests.drawn import assembled, messages_of, rows_of, topics_in, written
@@ -292,8 +292,8 @@ def test_a_robot_without_shapes_is_drawn_as_sticks(tmp_path):
 def test_a_run_in_virtual_time_is_drawn_as_the_simulation_poses_it(tmp_path, load):
     from hapticsim_devices.scripted import Scripted
 
-    from hapticsim.drivers import options_for
-    from hapticsim.virtual import simulate
+    from hapticsim.drivers.registry import options_for
+    from hapticsim.simulate.virtual import simulate
 
     scene, path = load(), tmp_path / "a.mcap"
     sim = hs.Simulation(scene)

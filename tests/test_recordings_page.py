@@ -7,11 +7,11 @@ import re
 import pytest
 
 import hapticsim as hs
-from hapticsim.column_words import COMPONENTS, FIXED_WORDS, offline_quantities, tick_quantities
-from hapticsim.drawn_rows import FORCES, STATE, of_ticks
-from hapticsim.experiment import columns, run_experiment
-from hapticsim.kernels.row import FIXED
-from hapticsim.model.tree import JOINT_KINDS
+from hapticsim.commands.experiment import columns, run_experiment
+from hapticsim.describe.columns import COMPONENTS, FIXED_WORDS, offline_quantities, tick_quantities
+from hapticsim.describe.drawing import FORCES, STATE, of_ticks
+from hapticsim.kernels.memory.sample import FIXED
+from hapticsim.model.multibody.tree import JOINT_KINDS
 from tests.drawn import assembled
 from tests.processes import CONFIGS
 

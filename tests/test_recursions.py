@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hapticsim.equations import recursions
 from hapticsim.equations.catalogue import CATALOGUE
-from hapticsim.equations.recursions import Linkage
-from hapticsim.equations.spatial import constant_type, sin_cos
+from hapticsim.equations.scalars.spatial import constant_type, sin_cos
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.tree import WORLD, Joint, Model
+from hapticsim.model.multibody.tree import WORLD, Joint, Model
 from tests import models
 from tests.models import ALL, at, body, some_state, turn
 

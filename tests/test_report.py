@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hapticsim.errors import ConfigError, HapticsimError
+from hapticsim.playback.report import report
 from hapticsim.recording.writer import RecordingWriter
-from hapticsim.report import report
 from tests.pictured import write_press
 
 VOID = {"meta", "img"}

@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from hapticsim.equations import recursions
 from hapticsim.equations.compiled import Equations, compile_equations, generate
-from hapticsim.equations.recursions import Linkage
-from hapticsim.equations.response import factor_size, is_articulated, response, response_factor
-from hapticsim.equations.spatial import constant_type, sin_cos
-from hapticsim.kernels import embedding, selection
-from hapticsim.kernels import response as kernels
-from hapticsim.kernels.allocate import allocate_workspace
+from hapticsim.equations.scalars.spatial import constant_type, sin_cos
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.impulse_response import factor_size, is_articulated, response, response_factor
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.kernels.linalg import selection
+from hapticsim.kernels.memory.allocate import allocate_workspace
+from hapticsim.kernels.solve import embedding
+from hapticsim.kernels.solve import response as kernels
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.tree import WORLD, Body, Joint, Mimic, Model
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Mimic, Model
 from hapticsim.model.urdf import load_urdf
 from hapticsim.offline.chains import planar_chain
 from tests import naive

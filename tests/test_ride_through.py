@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.codes import DeviceFlag, Fault, Safety
-from hapticsim.kernels import oscillation
+from hapticsim.kernels.haptics import oscillation
 from tests.models import Y
 from tests.safety_machine import (
     ARMED,

@@ -12,7 +12,7 @@ from hapticsim_devices.scripted import Scripted
 import hapticsim as hs
 from hapticsim.codes import Safety
 from hapticsim.recording.reader import read_recording
-from hapticsim.wire.device_link import DeviceLink
+from hapticsim.wire.device.link import DeviceLink
 from tests.four_bar import FOUR_BAR
 from tests.processes import PUSH, START_S, eventually
 from tests.test_run_visit import publish_endpoint

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import hapticsim as hs
-from hapticsim.wire.curve import create_keys
+from hapticsim.wire.sockets.curve_security import create_keys
 from tests.four_bar import FOUR_BAR
 from tests.processes import START_S, Place
 from tests.test_run_visit import publish_endpoint

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.recording.reader import read_recording
 from tests.processes import START_S, Place
 

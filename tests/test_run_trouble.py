@@ -19,9 +19,9 @@ from hapticsim_devices.scripted import Scripted
 import hapticsim as hs
 from hapticsim.codes import Safety
 from hapticsim.recording.reader import read_recording
-from hapticsim.wire.codec import encode
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.messages import State
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.messages.codec import encode
+from hapticsim.wire.messages.device import State
 from tests.processes import START_S, Place, Program, eventually
 from tests.test_run_visit import publish_endpoint
 

@@ -12,7 +12,7 @@ import hapticsim as hs
 from hapticsim.codes import Safety
 from hapticsim.recording.reader import Recording, read_recording
 from hapticsim.recording.writer import RecordingWriter
-from hapticsim.wire.endpoints import ipc_path
+from hapticsim.wire.sockets.endpoints import ipc_path
 from tests.host_judge import RUN_AGAIN
 from tests.processes import PATIENT, START_S, Place, Program, is_alive
 

@@ -1,7 +1,7 @@
 """The state machine of the force output against its rules in plain Python, over 1200 random runs.
 
 `Rules` keeps absolute times and says each rule once, as docs/equations.md does; it shares nothing with
-kernels/safety.py and kernels/hand.py.  What must never happen is asserted beside it, whatever the rules say.
+kernels/haptics/safety.py and hand.py.  What must never happen is asserted beside it, whatever the rules say.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import random
 
 import pytest
 
-from hapticsim.assembly import Assembly
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import DeviceFlag, Fault, Safety
 from tests.safety_kernels import bound_power, command_hand, unmapped_assembly, update_safety
 

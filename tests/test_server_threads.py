@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from hapticsim import server as servers
-from hapticsim import supervisor
-from hapticsim.server import ENDING_PRIORITY, PYTHON_PRIORITY, Server
-from hapticsim.wire.door import Door
+from hapticsim.commands import supervisor
+from hapticsim.server import server as servers
+from hapticsim.server.server import ENDING_PRIORITY, PYTHON_PRIORITY, Server
+from hapticsim.wire.sockets.door import Door
 from tests.processes import eventually
 
 

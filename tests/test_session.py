@@ -12,9 +12,9 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.codes import DeviceFlag, Fault, Safety
-from hapticsim.session import DeviceSession
-from hapticsim.wire.device_port import News
-from hapticsim.wire.messages import Hello, State
+from hapticsim.server.device_session import DeviceSession
+from hapticsim.wire.device.port import News
+from hapticsim.wire.messages.device import Hello, State
 from tests.processes import CONFIGS
 
 HELLO = Hello("bench", "scripted", "omega_3", 12.0, 5000.0, 30.0, 0.075, 0.2, 1e-5, 1000.0, 3, 3, True)

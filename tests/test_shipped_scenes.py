@@ -8,11 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 import hapticsim as hs
-from hapticsim import shipped_scenes
-from hapticsim.command_line import app
+from hapticsim.commands.command_line import app
+from hapticsim.config import shipped_scenes
+from hapticsim.config.shipped_scenes import DEFAULT, about, listing, scene_path
+from hapticsim.config.shipped_scenes import shipped_scenes as all_scenes
 from hapticsim.errors import ConfigError
-from hapticsim.shipped_scenes import DEFAULT, about, listing, scene_path
-from hapticsim.shipped_scenes import shipped_scenes as all_scenes
 
 CONFIGS = Path(__file__).parent.parent / "configs"
 

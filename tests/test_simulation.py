@@ -8,8 +8,8 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
+from hapticsim.describe.topics import Describer
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.published import Describer
 from tests import scenes
 from tests.places import CONFIGS, PUCK, WAM
 

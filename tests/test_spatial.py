@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.equations.spatial import (
+from hapticsim.equations.scalars.spatial import (
     ArticulatedInertia,
     RigidInertia,
     Transform,

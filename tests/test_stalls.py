@@ -21,14 +21,14 @@ import pytest
 from numba import cfunc, types
 
 import hapticsim as hs
-from hapticsim.assembly import assemble
+from hapticsim.assemble.assembly import assemble
 from hapticsim.codes import DeviceFlag, Fault, Safety
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.realtime.loop import RealTimeLoop
-from hapticsim.session import DeviceSession
-from hapticsim.wire.device_port import News
-from hapticsim.wire.messages import Hello, State
-from hapticsim.wire.round_trip import RoundTrip
+from hapticsim.server.device_session import DeviceSession
+from hapticsim.wire.device.port import News
+from hapticsim.wire.device.round_trip import RoundTrip
+from hapticsim.wire.messages.device import Hello, State
 from tests.processes import CONFIGS
 
 pytestmark = pytest.mark.clock

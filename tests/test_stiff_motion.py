@@ -11,7 +11,7 @@ import hapticsim as hs
 from hapticsim.codes import Event, Safety
 from hapticsim.config.load import load, loads
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.kernels.stiffness import RUNGE_KUTTA, STIFF_DAMPERS, STIFF_SPRINGS
+from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA, STIFF_DAMPERS, STIFF_SPRINGS
 from hapticsim.model.scene import Scene, TorqueLaw
 from tests.places import CONFIGS
 
@@ -215,7 +215,7 @@ def test_shipped_scenes_keep_the_classical_method(name):
 
 
 def test_a_robot_of_the_library_with_stiff_joints_falls_and_loses_energy():
-    from hapticsim.experiment import read_scene
+    from hapticsim.commands.experiment import read_scene
     from hapticsim.model.library import library_path
 
     sim = hs.Simulation(read_scene(library_path("xarm7"), []))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from hapticsim import supervisor
-from hapticsim.supervisor import watch
+from hapticsim.commands import supervisor
+from hapticsim.commands.supervisor import watch
 
 
 class Side:

@@ -19,8 +19,8 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.errors import ConfigError
-from hapticsim.offline.attempt import SweepError
-from hapticsim.offline.sweep import run_sweep
+from hapticsim.offline.sweeps.attempt import SweepError
+from hapticsim.offline.sweeps.sweep import run_sweep
 
 ROOT = Path(__file__).parent.parent
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_sent_is_refused() -> None:
 
 INTERRUPTED = """
 import sys
-from hapticsim.offline.sweep import run_sweep
+from hapticsim.offline.sweeps.sweep import run_sweep
 from tests.test_sweep import logged
 if __name__ == "__main__":
     run_sweep(logged, [{"x": k, "log": sys.argv[2]} for k in range(200)], workers=2, journal=sys.argv[1])

@@ -11,11 +11,11 @@ import pytest
 
 from hapticsim.codes import Hold
 from hapticsim.config.load import loads
-from hapticsim.published import Describer
-from hapticsim.simulation import Simulation
-from hapticsim.switchboard import MOST_WAITING, Switchboard
+from hapticsim.describe.topics import Describer
+from hapticsim.server.constraint_requests import MOST_WAITING, Switchboard
+from hapticsim.simulate.simulation import Simulation
 from hapticsim.wire.control import Asked
-from hapticsim.wire.requests import ListRequest, SwitchRequest
+from hapticsim.wire.messages.requests import ListRequest, SwitchRequest
 from tests.four_bar import FOUR_BAR
 from tests.rows import row_of
 
@@ -121,7 +121,7 @@ def test_a_loop_that_stands_still_is_told_and_what_becomes_of_the_wish(board, mo
     board.port.ask(SwitchRequest(1, "brake", True))
     board.serve()
     later = time.monotonic() + 1.5
-    monkeypatch.setattr("hapticsim.switchboard.time.monotonic", lambda: later)
+    monkeypatch.setattr("hapticsim.server.constraint_requests.time.monotonic", lambda: later)
     assert board.serve()[1] == (
         "refused",
         {

@@ -15,8 +15,8 @@ import pytest
 from rich.console import Console
 
 import hapticsim as hs
+from hapticsim.model.multibody.tree import Joint
 from hapticsim.model.scene import TorqueLaw
-from hapticsim.model.tree import Joint
 
 ROOT = Path(__file__).parent.parent
 WAM = ROOT / "configs" / "wam_table.yaml"

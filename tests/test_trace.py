@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from numba.core import config
 
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
+from hapticsim.equations.codegen.emit import emit_module
 from hapticsim.equations.compiled import generate
-from hapticsim.equations.emit import emit_module
-from hapticsim.equations.response import response_factor
-from hapticsim.equations.spatial import sin_cos, square_root
-from hapticsim.equations.trace import Trace
+from hapticsim.equations.scalars.spatial import sin_cos, square_root
+from hapticsim.equations.scalars.trace import Trace
+from hapticsim.equations.tree.impulse_response import response_factor
 from hapticsim.model.moving import moving_tree
 from tests.models import ALL, branching_tree, planar_two_link, some_state
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from hapticsim.config.load import loads
-from hapticsim.equations import straightline, transplant
-from hapticsim.equations.cache import ENVIRONMENT, forget_loaded
+from hapticsim.equations.codegen import straightline, transplant
+from hapticsim.equations.codegen.cache import ENVIRONMENT, forget_loaded
+from hapticsim.equations.codegen.seal import sealed_files
 from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.equations.recursions import Linkage, energy, forward_dynamics
-from hapticsim.equations.seal import sealed_files
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.equations.tree.recursions import energy, forward_dynamics
 
 ARM = """
 name: arm

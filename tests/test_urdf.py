@@ -10,7 +10,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.errors import ConfigError
 from hapticsim.model.library import library_models, library_path
-from hapticsim.model.tree import WORLD, Model
+from hapticsim.model.multibody.tree import WORLD, Model
 from tests.test_config import body_poses
 
 ROBOTS = library_models()

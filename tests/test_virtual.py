@@ -10,13 +10,13 @@ from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
 from hapticsim.codes import Safety
-from hapticsim.drivers import options_for
+from hapticsim.drivers.registry import options_for
 from hapticsim.errors import ConfigError
-from hapticsim.kernels.pack import pack_state, state_size
-from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.kernels.memory.pack import pack_state, state_size
+from hapticsim.kernels.memory.sample import PLACE, WIDTH
 from hapticsim.recording.reader import Recording, read_recording
+from hapticsim.simulate.virtual import replay, simulate
 from hapticsim.teleop.look_ahead import LookAhead
-from hapticsim.virtual import replay, simulate
 from tests.places import CONFIGS
 
 SECONDS = 6.0

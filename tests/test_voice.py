@@ -11,8 +11,8 @@ import time
 
 import pytest
 
-from hapticsim import voice as voices
-from hapticsim.voice import FAREWELL_S, MOST_LINES, Voice
+from hapticsim.process import voice as voices
+from hapticsim.process.voice import FAREWELL_S, MOST_LINES, Voice
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_pipe_without_a_reader_ends_nothing():
 
 WATCHED = """
 import sys, time
-from hapticsim.supervisor import say_line, watch
+from hapticsim.commands.supervisor import say_line, watch
 
 class Side:
     trouble, is_ready = "", True

@@ -14,11 +14,11 @@ from types import SimpleNamespace
 import pytest
 import zmq
 
-from hapticsim.wire.local_peers import MOST_PEERS, LocalPeers
-from hapticsim.wire.local_publisher import MOST_PREFIXES
-from hapticsim.wire.messages import MAX_BYTES
-from hapticsim.wire.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
-from hapticsim.wire.zmtp import GREETING, Incoming, Violation, encode_frame, ready
+from hapticsim.wire.messages.device import MAX_BYTES
+from hapticsim.wire.sockets.local_peers import MOST_PEERS, LocalPeers
+from hapticsim.wire.sockets.local_publisher import MOST_PREFIXES
+from hapticsim.wire.sockets.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
+from hapticsim.wire.sockets.zmtp import GREETING, Incoming, Violation, encode_frame, ready
 from tests.processes import eventually
 
 MORE, COMMAND = 1, 4
@@ -26,7 +26,7 @@ GROWTH_MiB = 24.0
 SERVED = """
 import sys, time
 from hapticsim.wire.control import ControlPort
-from hapticsim.wire.device_port import DevicePort, Terms
+from hapticsim.wire.device.port import DevicePort, Terms
 from hapticsim.wire.publisher import Publisher
 folder = sys.argv[1]
 terms = Terms(1000.0, 0.01, 8.0, 2000.0)
@@ -231,7 +231,7 @@ def test_a_peer_is_let_in_though_the_one_that_has_to_make_room_went_by_itself(tm
 WATCHED = """
 import sys, time, zmq
 from collections import Counter
-from hapticsim.wire.byte_watch import ByteWatch
+from hapticsim.wire.sockets.byte_watch import ByteWatch
 kind, refused = getattr(zmq, sys.argv[1]), Counter()
 router = zmq.Context.instance().socket(kind)
 router.setsockopt(zmq.MAXMSGSIZE, 4096)

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hapticsim.wire.codec import LAYOUTS, decode, encode
-from hapticsim.wire.fields import Reason, Refused
-from hapticsim.wire.messages import Arm, Bye, Disarm, Force, Hello, Message, Reject, State, Welcome
+from hapticsim.wire.messages.codec import LAYOUTS, decode, encode
+from hapticsim.wire.messages.device import Arm, Bye, Disarm, Force, Hello, Message, Reject, State, Welcome
+from hapticsim.wire.messages.fields import Reason, Refused
 
 PROTOCOL_PAGE = Path(__file__).parents[1] / "docs" / "protocol.md"
 

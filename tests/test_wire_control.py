@@ -20,10 +20,8 @@ from hypothesis import strategies as st
 from hapticsim.arguments import shown
 from hapticsim.errors import WireError
 from hapticsim.wire.control import ControlPort
-from hapticsim.wire.endpoints import control_beside
-from hapticsim.wire.fields import Reason, Refused
-from hapticsim.wire.ports import connect_dealer
-from hapticsim.wire.requests import (
+from hapticsim.wire.messages.fields import Reason, Refused
+from hapticsim.wire.messages.requests import (
     ListRequest,
     SwitchRequest,
     decode_answer,
@@ -31,6 +29,8 @@ from hapticsim.wire.requests import (
     encode_answer,
     encode_request,
 )
+from hapticsim.wire.sockets.endpoints import control_beside
+from hapticsim.wire.sockets.ports import connect_dealer
 from hapticsim.wire.switches import Switches
 
 PROTOCOL_PAGE = Path(__file__).parents[1] / "docs" / "protocol.md"

@@ -11,10 +11,10 @@ import pytest
 
 from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.errors import WireError
-from hapticsim.wire.codec import encode
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import MAX_STRANGERS, DevicePort
-from hapticsim.wire.messages import Arm, Bye, Reject, Welcome
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.device.port import MAX_STRANGERS, DevicePort
+from hapticsim.wire.messages.codec import encode
+from hapticsim.wire.messages.device import Arm, Bye, Reject, Welcome
 from tests.raw_device import HELLO, STATE, TERMS, ZERO, RawDevice, gather, join, wait_for
 
 

@@ -6,12 +6,12 @@ import subprocess
 import sys
 from dataclasses import replace
 
-from hapticsim.wire.device_link import DeviceLink
+from hapticsim.wire.device.link import DeviceLink
 from tests.raw_device import HELLO, ZERO, wait_for
 
 ECHO = """
 import sys, time
-from hapticsim.wire.device_port import DevicePort, Terms
+from hapticsim.wire.device.port import DevicePort, Terms
 with DevicePort(sys.argv[1], Terms(1000.0, 0.01, 8.0, 2000.0)) as port:
     print("bound", flush=True)
     while True:
@@ -45,7 +45,7 @@ def test_two_processes_exchange_without_loss(tmp_path):
 
 def test_importing_the_device_side_costs_neither_numpy_nor_a_compiler():
     code = (
-        "import sys, hapticsim.wire.device_link, hapticsim.wire.subscriber\n"
+        "import sys, hapticsim.wire.device.link, hapticsim.wire.subscriber\n"
         "print({'numpy', 'numba', 'asyncio'} & set(sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"

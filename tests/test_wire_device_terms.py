@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from hapticsim.config.schema import SafetyEntry
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import DevicePort, Terms
+from hapticsim.config.schema.scene import SafetyEntry
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.device.port import DevicePort, Terms
 from tests.raw_device import HELLO, TERMS, join
 
 

@@ -7,10 +7,10 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hapticsim.wire.codec import encode
-from hapticsim.wire.inbox import Inbox
-from hapticsim.wire.messages import FROM_DEVICE, FROM_SERVER, Arm, Force
-from hapticsim.wire.round_trip import RoundTrip
+from hapticsim.wire.device.inbox import Inbox
+from hapticsim.wire.device.round_trip import RoundTrip
+from hapticsim.wire.messages.codec import encode
+from hapticsim.wire.messages.device import FROM_DEVICE, FROM_SERVER, Arm, Force
 
 
 def arm(number, session=5, stamp_ns=0):

@@ -13,10 +13,10 @@ from contextlib import suppress
 import pytest
 import zmq
 
-from hapticsim.wire import allow_list
-from hapticsim.wire.curve import Curve, create_keys, stop_authenticator
-from hapticsim.wire.endpoints import check_endpoint
-from hapticsim.wire.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
+from hapticsim.wire.sockets import allow_list
+from hapticsim.wire.sockets.curve_security import Curve, create_keys, stop_authenticator
+from hapticsim.wire.sockets.endpoints import check_endpoint
+from hapticsim.wire.sockets.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
 from tests.refusals import refusal
 
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from hapticsim.wire.endpoints import check_endpoint, default_endpoint, is_same_machine, private_folder
-from hapticsim.wire.ports import bind_publisher, bind_router, connect_dealer
+from hapticsim.wire.sockets.endpoints import check_endpoint, default_endpoint, is_same_machine, private_folder
+from hapticsim.wire.sockets.ports import bind_publisher, bind_router, connect_dealer
 from tests.refusals import refusal
 
 HOLD = """
 import sys, time
-from hapticsim.wire.ports import bind_router
+from hapticsim.wire.sockets.ports import bind_router
 bound = bind_router(sys.argv[1])
 print(bound.endpoint, flush=True)
 time.sleep(60)
@@ -271,7 +271,7 @@ def test_a_folder_of_another_user_is_refused(tmp_path):
 def test_a_full_folder_does_not_keep_a_server_from_starting(endpoint):
     code = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
-        "from hapticsim.wire.ports import bind_router\n"
+        "from hapticsim.wire.sockets.ports import bind_router\n"
         "bind_router(sys.argv[1]).close()"
     )
     done = subprocess.run([sys.executable, "-c", code, endpoint], capture_output=True, text=True)

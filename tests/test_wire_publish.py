@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hapticsim.errors import WireError
+from hapticsim.wire.messages.topics import Published, frame, unframe
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.subscriber import Subscriber
-from hapticsim.wire.topics import Published, frame, unframe
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import hapticsim as hs
 from hapticsim.control.hybrid import HybridController, HybridSettings
 from hapticsim.errors import HapticsimError
 from hapticsim.offline.run import simulate_offline
-from hapticsim.offline.sweep import run_sweep
+from hapticsim.offline.sweeps.sweep import run_sweep
 from tests.places import CONFIGS, WAM
 from tests.public_calls import (
     BAR,
@@ -55,8 +55,8 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: hs.Simulation(arm().scene.model),
-        "Simulation: scene is a model, which has no rate, shapes or handle: write a scene file with "
-        "its to_yaml() and give hs.Simulation(hs.load(path)).",
+        "Simulation: scene is a model, which has no rate, shapes or handle: write hs.model_to_yaml(model) to "
+        "a scene file and give hs.Simulation(hs.load(path)).",
     ),
     (
         lambda: hs.Simulation(arm().scene, progress=True),
@@ -515,7 +515,8 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     ),
     (
         lambda: hs.Subscriber(NOWHERE, curve="keys"),
-        "Subscriber: curve = 'keys' is not usable: it must be a hapticsim.wire.curve.Curve, or None.",
+        "Subscriber: curve = 'keys' is not usable: it must be a Curve "
+        "(hapticsim.wire.sockets.curve_security), or None.",
     ),
     (
         lambda: observer().latest("scene"),

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import typer
 
-from hapticsim.command_line import app, status_of
-from hapticsim.experiment import read_scene, run_experiment
+from hapticsim.commands.command_line import app, status_of
+from hapticsim.commands.experiment import read_scene, run_experiment
 from tests.processes import CONFIGS, DISPLAYS
 from tests.test_experiment import ROD
 from tests.wrong_command_lines import WRONG
@@ -105,13 +105,15 @@ def stubbed(monkeypatch) -> None:
         "simulation.Simulation",
     ):
         monkeypatch.setattr(f"hapticsim.{name}", Stub)
-    monkeypatch.setattr("hapticsim.supervisor.say_line", lambda line: None)  # a thread's, that comes late
-    monkeypatch.setattr("hapticsim.supervisor.watch", lambda *_, **__: True)
-    monkeypatch.setattr("hapticsim.supervisor.run_all", lambda *_: None)
-    monkeypatch.setattr("hapticsim.animation.show", lambda *_: 0)
-    monkeypatch.setattr("hapticsim.pictures.film", lambda *_: 1)
+    monkeypatch.setattr(
+        "hapticsim.commands.supervisor.say_line", lambda line: None
+    )  # a thread's, that comes late
+    monkeypatch.setattr("hapticsim.commands.supervisor.watch", lambda *_, **__: True)
+    monkeypatch.setattr("hapticsim.commands.supervisor.run_all", lambda *_: None)
+    monkeypatch.setattr("hapticsim.playback.animation.show", lambda *_: 0)
+    monkeypatch.setattr("hapticsim.playback.pictures.film", lambda *_: 1)
     monkeypatch.setattr("hapticsim.realtime.doctor.watch_host", lambda *_: None)
-    monkeypatch.setattr("hapticsim.compiling.compile_ahead", lambda *_: [])
+    monkeypatch.setattr("hapticsim.commands.compiling.compile_ahead", lambda *_: [])
 
 
 ODD = (

@@ -11,11 +11,11 @@ from hapticsim_devices.scripted import Scripted
 from hapticsim.codes import Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.kernels import coupling
-from hapticsim.kernels.pack import pack_state
+from hapticsim.kernels.haptics import coupling
+from hapticsim.kernels.memory.pack import pack_state
 from hapticsim.model.scene import Mapping, Scene
-from hapticsim.simulation import Simulation
-from hapticsim.virtual import simulate
+from hapticsim.simulate.simulation import Simulation
+from hapticsim.simulate.virtual import simulate
 from tests.kernel_access import FLOAT, INPUT, PLAN, STATE, VECTOR, WORKSPACE, compiled
 from tests.models import X, Z, turn
 

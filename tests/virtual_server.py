@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from hapticsim_devices.base import READY, ZERO
 
-from hapticsim.assembly import Assembly
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import Fault, Safety
 from hapticsim.realtime.force_wait import LOOK_NS
-from hapticsim.session import POLL_S, DeviceSession
-from hapticsim.wire.device_port import DevicePort
+from hapticsim.server.device_session import POLL_S, DeviceSession
+from hapticsim.wire.device.port import DevicePort
 from tests.safety_kernels import command_hand, update_safety
 from tests.virtual_wire import Lane, World
 

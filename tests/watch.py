@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hapticsim.codes import Event, Fault
-from hapticsim.simulation import Simulation, TickEvent
+from hapticsim.simulate.simulation import Simulation, TickEvent
 
 Push = Callable[[int], tuple[float, float, float]]
 

@@ -19,16 +19,17 @@ from typing import Any
 import mpmath
 import numpy as np
 
-from hapticsim.equations import recursions, spatial
 from hapticsim.equations.algorithms import ALGORITHMS
-from hapticsim.equations.articulated import articulated_body
 from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.equations.precision import PRECISIONS
-from hapticsim.equations.recursions import Linkage
-from hapticsim.equations.spatial import Transform
-from hapticsim.model.rotation import rotation_of
+from hapticsim.equations.scalars import spatial
+from hapticsim.equations.scalars.precision import PRECISIONS
+from hapticsim.equations.scalars.spatial import Transform
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.articulated import articulated_body
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.model.multibody.rotation import rotation_of
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
 from hapticsim.model.scene import Scene
-from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
 
 MORE_DIGITS = 120  # what 60 are checked with
 WORST = "mass and length 10^k"

@@ -28,8 +28,8 @@ from fuzz_wire import resident_MiB
 import hapticsim as hs
 from hapticsim.codes import Safety
 from hapticsim.recording.reader import read_recording
-from hapticsim.wire.messages import MAX_BYTES
-from hapticsim.wire.zmtp import GREETING, encode_frame, ready
+from hapticsim.wire.messages.device import MAX_BYTES
+from hapticsim.wire.sockets.zmtp import GREETING, encode_frame, ready
 
 MORE, COMMAND = 1, 4
 GROWTH_LIMIT_MiB = 64.0

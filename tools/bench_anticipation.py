@@ -24,9 +24,9 @@ from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
-from hapticsim.assembly import assemble
+from hapticsim.assemble.assembly import assemble
 from hapticsim.codes import Event
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.realtime.ahead import Foresight
 from hapticsim.realtime.loop import RealTimeLoop
 

@@ -38,8 +38,8 @@ from rich.table import Table
 
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.model.library import library_models
+from hapticsim.model.multibody.tree import Model
 from hapticsim.model.reduce import lock_joints
-from hapticsim.model.tree import Model
 from hapticsim.model.urdf import load_urdf
 from hapticsim.offline.chains import planar_chain
 

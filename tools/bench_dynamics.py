@@ -35,10 +35,10 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from hapticsim.equations import recursions
-from hapticsim.equations.cache import ENVIRONMENT, forget_loaded
+from hapticsim.equations.codegen.cache import ENVIRONMENT, forget_loaded
 from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.equations.recursions import Linkage
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree

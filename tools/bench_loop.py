@@ -40,10 +40,10 @@ from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
-from hapticsim.child import Child
 from hapticsim.codes import Safety
-from hapticsim.kernels.row import PLACE
-from hapticsim.server import Server
+from hapticsim.kernels.memory.sample import PLACE
+from hapticsim.process.child import Child
+from hapticsim.server.server import Server
 
 FAST_HZ = 4000.0
 BUSY_THREADS = 2

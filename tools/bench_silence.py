@@ -30,8 +30,8 @@ from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
-from hapticsim.child import PYTHON
-from hapticsim.wire.device_link import DeviceLink
+from hapticsim.process.child import PYTHON
+from hapticsim.wire.device.link import DeviceLink
 
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
 KINDS = {"SIGKILL": signal.SIGKILL, "SIGSTOP": signal.SIGSTOP}

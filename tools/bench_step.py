@@ -42,8 +42,8 @@ from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
-from hapticsim.child import PYTHON
 from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.process.child import PYTHON
 
 PEERS = ("Euler", "RK4")
 BATCH = 2000  # ticks

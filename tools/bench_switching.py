@@ -26,10 +26,10 @@ from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
-from hapticsim.child import Child
 from hapticsim.codes import Safety
-from hapticsim.kernels.row import PLACE
-from hapticsim.server import Server
+from hapticsim.kernels.memory.sample import PLACE
+from hapticsim.process.child import Child
+from hapticsim.server.server import Server
 
 EVERY = 4  # ticks between two subsets
 SWAY_M = 0.01  # of the hand

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.drivers import find_driver, options_for
-from hapticsim.virtual import simulate
+from hapticsim.drivers.registry import find_driver, options_for
+from hapticsim.simulate.virtual import simulate
 
 CONFIGS = Path(__file__).parents[1] / "configs"
 

@@ -23,7 +23,7 @@ from rich.progress import Progress
 from rich.table import Table
 from typer.testing import CliRunner
 
-from hapticsim.command_line import app
+from hapticsim.commands.command_line import app
 from hapticsim.model.library import library_models
 from hapticsim.offline.run import INTEGRATORS
 

@@ -27,9 +27,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from hapticsim.equations import recursions, spatial
 from hapticsim.equations.catalogue import CATALOGUE
-from hapticsim.equations.recursions import Linkage
+from hapticsim.equations.scalars import spatial
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import MovingTree, moving_tree

@@ -10,7 +10,7 @@ from closed_loop_task import BODY, NORMAL, PRESS_N, OUT_m, PLANE_m, ball_of, con
 
 import hapticsim as hs
 from hapticsim.codes import Event
-from hapticsim.simulation import TickEvent
+from hapticsim.simulate.simulation import TickEvent
 
 ABOVE_m = 0.01  # height at the start
 PRESS_FROM_s, LET_GO_s, END_s = 0.2, 1.5, 1.8

@@ -18,8 +18,8 @@ import hapticsim as hs
 from hapticsim.control.hybrid import HybridController, HybridSettings
 from hapticsim.control.tip import Tip, damped_step
 from hapticsim.equations.compiled import Equations
+from hapticsim.model.multibody.tree import WORLD, Placement
 from hapticsim.model.scene import Scene, Shape
-from hapticsim.model.tree import WORLD, Placement
 
 ARM = Path(__file__).parents[1] / "configs" / "wam_table.yaml"
 BODY, BALL = "forearm", "fingertip"

@@ -14,14 +14,20 @@ from numba import float64, int64
 
 from hapticsim.equations.catalogue import shapes_of
 from hapticsim.equations.compiled import Equations
-from hapticsim.kernels import embedding, selection
-from hapticsim.kernels.allocate import allocate_workspace
-from hapticsim.kernels.arrays import Workspace
-from hapticsim.kernels.embedding import embedded_acceleration
 from hapticsim.kernels.entry import compile_cached
-from hapticsim.kernels.foreign import forward_dynamics_at, kane_at, kinematics_at, response_factor_at
-from hapticsim.kernels.jit import kernel
-from hapticsim.kernels.response import response_acceleration
+from hapticsim.kernels.linalg import selection
+from hapticsim.kernels.machine_code.foreign import (
+    forward_dynamics_at,
+    kane_at,
+    kinematics_at,
+    response_factor_at,
+)
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.allocate import allocate_workspace
+from hapticsim.kernels.memory.arrays import Workspace
+from hapticsim.kernels.solve import embedding
+from hapticsim.kernels.solve.embedding import embedded_acceleration
+from hapticsim.kernels.solve.response import response_acceleration
 
 STATES = 16
 VECTOR, MATRIX, CUBE, INTS = float64[::1], float64[:, ::1], float64[:, :, ::1], int64[::1]

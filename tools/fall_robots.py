@@ -7,7 +7,7 @@
 Every robot starts at rest with all displacements zero and no torque: gravity and its joint damping act, and
 nothing stops it.  ``rise`` is by how much the total energy was ever above its least value until then, by the
 largest kinetic energy of the fall; ``refused`` counts ticks that the balance of energy, or a number that was
-not finite, took back (kernels/energy.py).  ``decay`` is the fastest that damping asks for, times the tick:
+not finite, took back (motion/energy.py).  ``decay`` is the fastest that damping asks for, times the tick:
 the classical Runge-Kutta method alone diverges above 2.78.
 """
 
@@ -29,8 +29,8 @@ from rich.table import Table
 
 import hapticsim as hs
 from hapticsim.codes import Event
+from hapticsim.commands.experiment import read_scene
 from hapticsim.errors import HapticsimError
-from hapticsim.experiment import read_scene
 from hapticsim.model.library import library_models
 
 RATES_Hz = (1000.0, 250.0)

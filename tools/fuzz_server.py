@@ -32,12 +32,12 @@ from hapticsim_devices.scripted import Scripted
 from rich.progress import track
 
 import hapticsim as hs
-from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
+from hapticsim.process.child import PYTHON
 from hapticsim.recording.reader import Recording, read_recording
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.fields import Refused
-from hapticsim.wire.messages import Welcome
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.device import Welcome
+from hapticsim.wire.messages.fields import Refused
 
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
 PORTION = 200  # messages of a session

@@ -21,9 +21,9 @@ from typing import Any
 
 import msgpack
 
-from hapticsim.wire.codec import encode
-from hapticsim.wire.inbox import Inbox
-from hapticsim.wire.messages import (
+from hapticsim.wire.device.inbox import Inbox
+from hapticsim.wire.messages.codec import encode
+from hapticsim.wire.messages.device import (
     FROM_DEVICE,
     Arm,
     Bye,

@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 
 from hapticsim.model.constraints import Constraint
+from hapticsim.model.multibody.tree import WORLD, Placement
 from hapticsim.model.scene import Scene
-from hapticsim.model.tree import WORLD, Placement
 
 MU, ITERATIONS = 1e-8, 200  # of the proximal solver: without mu redundant rows give NaN
 MU_IMPULSE = 1e-12  # impulses are not iterated: mu is an error of the result

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 
-from hapticsim.model.rotation import quaternion_of
+from hapticsim.model.multibody.rotation import quaternion_of
+from hapticsim.model.multibody.tree import WORLD, Joint, Placement
 from hapticsim.model.scene import Scene, Shape
-from hapticsim.model.tree import WORLD, Joint, Placement
 
 
 class MujocoScene:

@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from hapticsim.model.library import library_models
-from hapticsim.model.tree import Model
+from hapticsim.model.multibody.tree import Model
 from hapticsim.model.urdf import load_urdf
 
 LINEAR_FIRST = (3, 4, 5, 0, 1, 2)  # ours starts with omega: where each of our speeds stands in theirs

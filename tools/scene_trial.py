@@ -29,7 +29,7 @@ from hapticsim.codes import Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation
 
 PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
 GAIN = 1e-6  # of the scene's scale of energy

@@ -32,8 +32,8 @@ from rich.console import Console
 from rich.table import Table
 
 import hapticsim as hs
-from hapticsim.child import PYTHON
 from hapticsim.errors import HapticsimError
+from hapticsim.process.child import PYTHON
 
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
 EVERY_S, REJOIN_EVERY_S, START_S = 10.0, 60.0, 300.0

@@ -12,10 +12,10 @@ import numpy as np
 from reporting import Found
 
 from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.model.tree import WORLD, Body, Joint, Model
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model
 from hapticsim.offline.chains import planar_chain
 from hapticsim.offline.run import simulate_offline
-from hapticsim.offline.static_sweep import Sweep, sweep
+from hapticsim.offline.sweeps.static_sweep import Sweep, sweep
 
 ABM, CRBM, BAD = "abm_exact", "crbm_cholesky", "abm_bad"
 LDL = "crbm_ldl"  # of the CRBMs the one whose pivots are those of the paper's elimination

@@ -50,7 +50,7 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from hapticsim.equations.precision import PRECISIONS
+from hapticsim.equations.scalars.precision import PRECISIONS
 
 DIGITS = 60
 LIMIT = 1e-11  # of the default algorithm on the worst chain

@@ -7,7 +7,7 @@ of the wire and 0, 1 or 2 ms more, through encoder, velocity window, force clamp
 table's friction it is let go anywhere in its workspace, at up to 1 m/s along each axis; without any friction
 where the coupler pulls with no more than the clamp.  (Thrown from further away, a device without friction can
 be faster than the slew limit turns the force.  It swings between the edges of its workspace then, until the
-limit of speed or kernels/oscillation.py takes the force away.)
+limit of speed or kernels/haptics/oscillation.py takes the force away.)
 """
 
 from __future__ import annotations

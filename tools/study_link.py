@@ -23,7 +23,7 @@ from virtual_link import Host, VirtualLink, stalls
 
 import hapticsim as hs
 from hapticsim.model.scene import LinkSettings
-from hapticsim.virtual import simulate
+from hapticsim.simulate.virtual import simulate
 
 CONFIG = Path(__file__).parents[1] / "configs" / "wam_table.yaml"
 VISIT_S = 8.0

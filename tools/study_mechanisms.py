@@ -32,10 +32,10 @@ from rich.console import Console
 from rich.table import Table
 from sympy.physics.mechanics import KanesMethod
 
-from hapticsim.equations.mechanism import System
-from hapticsim.equations.mechanism_compiled import compile_mechanism
-from hapticsim.equations.mechanism_operations import count_dynamical, count_kinematical
-from hapticsim.equations.mechanism_source import MechanismFile
+from hapticsim.equations.kane.compiled import compile_mechanism
+from hapticsim.equations.kane.mechanism import System
+from hapticsim.equations.kane.operations import count_dynamical, count_kinematical
+from hapticsim.equations.kane.source import MechanismFile
 from hapticsim.mechanism import Mechanism
 
 FOLDER = Path(__file__).parent.parent / "configs" / "mechanisms"

@@ -16,8 +16,8 @@ import numpy as np
 from hapticsim_devices.limits import device_table
 
 from hapticsim.codes import Fault
-from hapticsim.kernels.oscillation import FADING
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.haptics.oscillation import FADING
+from hapticsim.kernels.memory.sample import PLACE
 from tests.test_oscillation import FORCE, derived, let_go, shaken, shaken_and_interrupted
 
 NAMES = sorted(device_table())

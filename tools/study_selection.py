@@ -35,7 +35,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from hapticsim.kernels.selection import RANK_GAIN, RANK_KEEP, select_speeds
+from hapticsim.kernels.linalg.selection import RANK_GAIN, RANK_KEEP, select_speeds
 
 SETS, QUICK_SETS = 20_000, 500
 PERCENTILES = (50.0, 90.0, 99.0, 99.9, 100.0)

@@ -28,7 +28,7 @@ from hapticsim.equations.compiled import compile_equations
 from hapticsim.errors import HapticsimError
 from hapticsim.offline.chains import planar_chain
 from hapticsim.offline.run import simulate_offline
-from hapticsim.offline.sweep import run_sweep
+from hapticsim.offline.sweeps.sweep import run_sweep
 
 CHAINS = 24  # so many geometries, each compiled once per machine; runs share them
 MOST_LINKS = 4

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.assembly import Assembly
-from hapticsim.kernels.arrays import State
-from hapticsim.kernels.command import command_of
-from hapticsim.kernels.pack import pack_state, state_size, unpack_state
-from hapticsim.kernels.row import PLACE
+from hapticsim.assemble.assembly import Assembly
+from hapticsim.kernels.memory.arrays import State
+from hapticsim.kernels.memory.command import command_of
+from hapticsim.kernels.memory.pack import pack_state, state_size, unpack_state
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.model.scene import LinkSettings, Scene
 from hapticsim.teleop.handover import MECHANISM
 from hapticsim.teleop.operator_site import OperatorSite

@@ -22,8 +22,8 @@ from typing import Any, Self
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
+from hapticsim.process.child import PYTHON
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = (1100, 720)  # [px] of the window

@@ -25,7 +25,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hapticsim.driver_calls import info_of
+from hapticsim.drivers.calls import info_of
 from hapticsim.errors import HapticsimError, in_words
 
 from ..base import Driver

@@ -5,8 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.fields import Refused
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.fields import Refused
 
 from ..base import READY, STOPPED
 from ..plausible import Plausibility, Verdict, is_usable

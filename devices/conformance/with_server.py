@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 
 from hapticsim.codes import Safety
-from hapticsim.driver_calls import called
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import DevicePort, Terms
+from hapticsim.drivers.calls import called
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.device.port import DevicePort, Terms
 
 from ..base import ENGAGE, READY, STOPPED, ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from ..bridge import Bridge

@@ -1,1 +1,1 @@
-"""The command line, by what a command needs: a run (live), a file (files), the installation (upkeep)."""
+"""Words of a command line into work: a run (live), a file (files), pages about it, upkeep."""

@@ -40,7 +40,7 @@ def model(
     settings: Settings = None,
 ) -> None:
     """Show what a mechanism is made of."""
-    from hapticsim.inspection import show_model
+    from hapticsim.commands.inspection import show_model
 
     notes: list[str] = []
     show_model(file, lock or [], as_yaml, as_json, notes, settings or ())
@@ -104,7 +104,7 @@ def simulate(
         )
         _simulate_with_hand(config, settings, seconds, out, device)
         return
-    from hapticsim.experiment import algorithm_notes, left_out, read_scene, run_experiment
+    from hapticsim.commands.experiment import algorithm_notes, left_out, read_scene, run_experiment
 
     refuse_options(context, ("device",), "for a run with a hand: leave out --integrator")
     notes: list[str] = []
@@ -136,12 +136,12 @@ def _simulate_with_hand(
     config: Path, settings: list[str] | None, seconds: float, out: Path | None, device: str | None
 ) -> None:
     """The whole tick, with a driver in lockstep."""
-    from hapticsim.driver_calls import opened
-    from hapticsim.drivers import build_driver, options_for, require_driver
-    from hapticsim.force_words import force_lines
+    from hapticsim.describe.forces import force_lines
+    from hapticsim.drivers.calls import opened
+    from hapticsim.drivers.registry import build_driver, options_for, require_driver
     from hapticsim.recording.writer import check_can_record
-    from hapticsim.simulation import Simulation
-    from hapticsim.virtual import simulate as run_virtual
+    from hapticsim.simulate.simulation import Simulation
+    from hapticsim.simulate.virtual import simulate as run_virtual
 
     if out is not None:
         check_can_record(out)
@@ -190,8 +190,8 @@ def _refused(rows: Any) -> str:
     import numpy as np
 
     from hapticsim.codes import Fault
-    from hapticsim.event_words import fault_words
-    from hapticsim.kernels.row import PLACE
+    from hapticsim.describe.events import fault_words
+    from hapticsim.kernels.memory.sample import PLACE
 
     # A fault is latched: a row may show it long after its tick.
     faults = rows[:, PLACE["fault"]].astype(np.int64) & int(Fault.ENERGY | Fault.NOT_FINITE)
@@ -207,7 +207,7 @@ def _refused(rows: Any) -> str:
 def _end_of(rows: Any, simulation: Any) -> str:
     import numpy as np
 
-    from hapticsim.kernels.row import PLACE
+    from hapticsim.kernels.memory.sample import PLACE
 
     i = PLACE["hand_force_x_N"]
     force = np.linalg.norm(rows[:, i : i + 3], axis=1)
@@ -229,7 +229,7 @@ def replay(
     trust: Trust = False,
 ) -> None:
     """Play a recording through the same tick again, and say whether every state is the same to the bit."""
-    from hapticsim.playback import play
+    from hapticsim.playback.replay import play
 
     if play(file, window, tell, trust) > 0.0:
         raise typer.Exit(1)

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 
-from hapticsim.child import PYTHON, REFUSED
 from hapticsim.commands.options import (
     CommandsEndpoint,
     Config,
@@ -33,7 +32,8 @@ from hapticsim.commands.options import (
     tell,
     write_report,
 )
-from hapticsim.shipped_scenes import DEFAULT, scene_path
+from hapticsim.config.shipped_scenes import DEFAULT, scene_path
+from hapticsim.process.child import PYTHON, REFUSED
 
 SCENE_OF_URDF = "a robot alone: write a scene with it (hapticsim model FILE --yaml)"
 
@@ -73,7 +73,7 @@ def run(
     settings: Settings = None,
 ) -> None:
     """Start server, device and window together, and look after them."""
-    from hapticsim.supervisor import recording_path, run_all
+    from hapticsim.commands.supervisor import recording_path, run_all
 
     if report is not None:
         check_report(report, "leave out --no-record" if no_record else "")
@@ -109,9 +109,9 @@ def serve(
     settings: Settings = None,
 ) -> None:
     """Start the server alone; devices and windows join on their own.  With a link: the remote site."""
-    from hapticsim.remote import Remote
-    from hapticsim.server import Server
-    from hapticsim.supervisor import FAILED, say_line, watch
+    from hapticsim.commands.supervisor import FAILED, say_line, watch
+    from hapticsim.server.remote import Remote
+    from hapticsim.server.server import Server
 
     refuse_urdf(config, SCENE_OF_URDF)
     scene = load_scene(config, settings)
@@ -147,7 +147,7 @@ def switch(
     keys: Keys = None,
 ) -> None:
     """Let a constraint of a running server hold or go; without a name, list them."""
-    from hapticsim.wire.curve import Curve
+    from hapticsim.wire.sockets.curve_security import Curve
     from hapticsim.wire.switches import Switches
 
     if name is not None and to is None:
@@ -222,7 +222,7 @@ def view(
         raise typer.BadParameter("--out needs a recording: hapticsim view FILE --out FILM.")
     refuse_options(context, ("speed", "fps", "trust"), "for a recording: name its FILE")
     from hapticsim.display.window import main as show
-    from hapticsim.wire.endpoints import default_endpoint
+    from hapticsim.wire.sockets.endpoints import default_endpoint
 
     show(endpoint or default_endpoint("publish"), pointer, frames, screenshot, keys, control)
 
@@ -238,8 +238,8 @@ def _view_recording(
     screenshot: Path | None,
     trust: bool,
 ) -> None:
-    from hapticsim.animation import show
-    from hapticsim.pictures import film, picture
+    from hapticsim.playback.animation import show
+    from hapticsim.playback.pictures import film, picture
 
     of_server = ("endpoint", "control", "pointer", "keys")
     refuse_options(context, of_server, "for a window on a server: leave out FILE, a recording has none")
@@ -273,8 +273,8 @@ def operator(
     settings: Settings = None,
 ) -> None:
     """Start the operator side of a scene with a link: local prediction of a delayed remote site."""
-    from hapticsim.operator import Operator
-    from hapticsim.supervisor import FAILED, say_line, watch
+    from hapticsim.commands.supervisor import FAILED, say_line, watch
+    from hapticsim.server.operator import Operator
 
     refuse_urdf(config, SCENE_OF_URDF)
     side = Operator(

@@ -82,14 +82,14 @@ def check_report(page: Path, remedy: str = "") -> None:
     """Refuse before a run what would be refused after it; with a remedy where nothing is recorded."""
     if remedy:
         raise typer.BadParameter(f"--report is made from a recording: {remedy}")
-    from hapticsim.report import check_page
+    from hapticsim.playback.report import check_page
 
     check_page(page)
 
 
 def write_report(recording: Path, page: Path) -> None:
     """Write the page about a run that has ended; its own scene may run here, as it just did."""
-    from hapticsim.report import report
+    from hapticsim.playback.report import report
 
     report(recording, page, tell, trust=True)
     print(f"report: {page}")

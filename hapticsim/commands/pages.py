@@ -26,7 +26,7 @@ def plot(
     trust: Trust = False,
 ) -> None:
     """Plot force, position and energy of a recording over time, with its events."""
-    from hapticsim.plot import plot as draw
+    from hapticsim.playback.plot import plot as draw
 
     names = [name for name in _names(columns) if name]
     if columns and not names:
@@ -44,7 +44,7 @@ def report(
     trust: Trust = False,
 ) -> None:
     """Write a page about a recording: picture, plots, events, passivity, punctuality."""
-    from hapticsim.report import report as write
+    from hapticsim.playback.report import report as write
 
     write(file, out, tell, trust)
     print(out)

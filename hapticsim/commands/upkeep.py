@@ -21,7 +21,7 @@ commands = typer.Typer()
 @commands.command()
 def keys(folder: Annotated[Path, typer.Argument(help="folder to make")]) -> None:
     """Make a pair of CURVE keys for one end (docs/protocol.md)."""
-    from hapticsim.wire.curve import create_keys
+    from hapticsim.wire.sockets.curve_security import create_keys
 
     print(
         f"copy {create_keys(folder)} into a list of the other end: its peers/server where it connects to this"
@@ -38,7 +38,7 @@ def scenes(
     ] = None,
 ) -> None:
     """List the scenes that come with hapticsim: each runs by its name."""
-    from hapticsim.shipped_scenes import listing, text_of
+    from hapticsim.config.shipped_scenes import listing, text_of
 
     print(listing() if name is None else text_of(name).rstrip())
 
@@ -80,9 +80,9 @@ def compile(
     settings: Settings = None,
 ) -> None:
     """Compile all that scenes and robots need, so that they start at once later; show what it costs."""
-    from hapticsim.compiling import URDF, compile_ahead, print_tables
-    from hapticsim.pruning import prune_cache
-    from hapticsim.simulation import Simulation
+    from hapticsim.commands.compiling import URDF, compile_ahead, print_tables
+    from hapticsim.commands.pruning import prune_cache
+    from hapticsim.simulate.simulation import Simulation
 
     if not files and not prune:
         raise HapticsimError("hapticsim compile needs a scene or a URDF: name one, or give --prune.")

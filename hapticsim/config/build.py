@@ -13,7 +13,7 @@ from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contact_notes import contact_notes
 from hapticsim.config.motion import torque_laws
 from hapticsim.config.robot import Refuse, build_model, placement
-from hapticsim.config.schema import (
+from hapticsim.config.schema.scene import (
     AnyShape,
     Box,
     Capsule,
@@ -26,8 +26,9 @@ from hapticsim.config.schema import (
 from hapticsim.config.start import initial_state
 from hapticsim.errors import listed, nearest
 from hapticsim.model.mechanism_model import MechanismModel
-from hapticsim.model.rigid import rigid_groups
-from hapticsim.model.rotation import rotation_from_rpy
+from hapticsim.model.multibody.rigid import rigid_groups
+from hapticsim.model.multibody.rotation import rotation_from_rpy
+from hapticsim.model.multibody.tree import WORLD, Model
 from hapticsim.model.scene import (
     ContactPair,
     CouplerSettings,
@@ -39,7 +40,6 @@ from hapticsim.model.scene import (
     Scene,
     Shape,
 )
-from hapticsim.model.tree import WORLD, Model
 
 _MAY_TOUCH = {"plane": ("sphere", "capsule", "box"), "box": ("sphere", "capsule", "box")}
 _OF_ROTATION = (

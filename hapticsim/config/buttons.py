@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hapticsim.config.robot import Refuse
-from hapticsim.config.schema import SceneFile
+from hapticsim.config.schema.scene import SceneFile
 from hapticsim.errors import listed, nearest
 from hapticsim.model.constraints import Constraint, nearest_constraint
-from hapticsim.wire.messages import FREE_BUTTONS
+from hapticsim.wire.messages.device import FREE_BUTTONS
 
 _FORCE = {"engage": "gives the force", "disengage": "takes the force away"}
 

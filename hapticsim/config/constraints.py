@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.config.constraint_schema import (
+from hapticsim.config.robot import Refuse, motion_unit, placement
+from hapticsim.config.schema.constraints import (
     AnyConstraint,
     CircleGuide,
     ConstraintEntry,
@@ -21,15 +22,14 @@ from hapticsim.config.constraint_schema import (
     WeldConstraint,
     WheelConstraint,
 )
-from hapticsim.config.robot import Refuse, motion_unit, placement
 from hapticsim.errors import listed, nearest
 from hapticsim.model import constraints as rows
 from hapticsim.model.constraints import Constraint, Friction, Row
 from hapticsim.model.curve import smooth_curve
 from hapticsim.model.curve_checks import CurveFault
-from hapticsim.model.rigid import rigid_groups
+from hapticsim.model.multibody.rigid import rigid_groups
+from hapticsim.model.multibody.tree import WORLD, Model
 from hapticsim.model.scene import ContactPair
-from hapticsim.model.tree import WORLD, Model
 
 SQUARE = 1e-3  # cosine of the angle of two directions that still count as square to each other
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hapticsim.codes import ROLL_ROW
-from hapticsim.kernels.arrays import MAX_ROWS
+from hapticsim.kernels.memory.arrays import MAX_ROWS
 from hapticsim.model.constraints import Constraint
 from hapticsim.model.scene import ContactPair, Shape
 

@@ -14,13 +14,13 @@ from pydantic import ValidationError
 from hapticsim.config.build import build
 from hapticsim.config.overrides import Place, apply_overrides, key_below, key_of
 from hapticsim.config.plain_data import plain
-from hapticsim.config.refusal import dotted, sentence
-from hapticsim.config.schema import SceneFile
+from hapticsim.config.schema.refusal import dotted, sentence
+from hapticsim.config.schema.scene import SceneFile
+from hapticsim.config.shipped_scenes import scene_path, shipped_scenes
 from hapticsim.config.yaml_text import merge, parse, to_text
 from hapticsim.errors import ConfigError, nearest
+from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.scene import Scene
-from hapticsim.shipped_scenes import scene_path, shipped_scenes
-from hapticsim.special_file import SPECIAL, is_special
 
 MAX_BYTES = 4_000_000
 MAX_EXTENDS = 8

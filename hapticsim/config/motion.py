@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from hapticsim.config.robot import Refuse, motion_unit, pick_unit
-from hapticsim.config.schema import TorqueEntry
+from hapticsim.config.schema.scene import TorqueEntry
 from hapticsim.errors import listed, nearest
+from hapticsim.model.multibody.tree import Joint, Model
 from hapticsim.model.scene import TorqueLaw
-from hapticsim.model.tree import Joint, Model
 
 ALL = "all"  # stands for every joint without an entry of its own
 _NEEDED = {("constant", "constant_Nm"), ("pd", "stiffness_Nm_per_rad")}  # or their twins for sliding

@@ -10,8 +10,8 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from hapticsim.config.refusal import dotted, is_section, shown, unknown_key, without_none
-from hapticsim.config.schema import SceneFile
+from hapticsim.config.schema.refusal import dotted, is_section, shown, unknown_key, without_none
+from hapticsim.config.schema.scene import SceneFile
 from hapticsim.config.yaml_text import parse_value
 from hapticsim.errors import ConfigError, listed, nearest
 

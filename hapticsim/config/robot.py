@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.config.robot_schema import (
+from hapticsim.config.schema.robot import (
     BodyEntry,
     JointEntry,
     Limits,
@@ -20,15 +20,15 @@ from hapticsim.config.robot_schema import (
     Urdf,
 )
 from hapticsim.errors import ConfigError
-from hapticsim.model.checks import check_inertial, check_moving_bodies
+from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.followers import with_followers
 from hapticsim.model.library import library_path
-from hapticsim.model.notes import joint_notes
-from hapticsim.model.order import order_tree
-from hapticsim.model.rotation import rotation_from_rpy
-from hapticsim.model.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Mimic, Model, Placement
+from hapticsim.model.multibody.checks import check_inertial, check_moving_bodies
+from hapticsim.model.multibody.notes import joint_notes
+from hapticsim.model.multibody.order import order_tree
+from hapticsim.model.multibody.rotation import rotation_from_rpy
+from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Mimic, Model, Placement
 from hapticsim.model.urdf import load_urdf
-from hapticsim.special_file import SPECIAL, is_special
 
 PARALLEL = 1e-3  # sine of the angle below which two axes count as one
 
@@ -109,7 +109,7 @@ def _from_file(entry: MechanismEntry, file: Path, refuse: Refuse) -> Model:
                 (*place, "parameters", name),
                 f"= {value!r} is not usable: write a number, a word, true or false.",
             )
-    from hapticsim.equations.mechanism_source import load_mechanism  # numba, which nobody else needs here
+    from hapticsim.equations.kane.source import load_mechanism  # numba, which nobody else needs here
 
     path = file.parent / entry.path
     if is_special(path):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from hapticsim.config.robot import ANGULAR, Refuse, motion_unit
-from hapticsim.config.schema import BallStart, FreeStart, Initial
+from hapticsim.config.schema.scene import BallStart, FreeStart, Initial
 from hapticsim.errors import listed, nearest
 from hapticsim.model.mechanism_model import MechanismModel, Variable
-from hapticsim.model.rotation import quaternion_from_rpy, rotation_of
-from hapticsim.model.tree import Joint, Model
+from hapticsim.model.multibody.rotation import quaternion_from_rpy, rotation_of
+from hapticsim.model.multibody.tree import Joint, Model
 
 NORMALISED = 1e-3  # a quaternion whose length is off by more was not meant to be one
 SILENT = 1e-6  # printed with seven digits: not worth a note

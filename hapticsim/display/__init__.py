@@ -1,26 +1,11 @@
 """The window: what the server publishes, drawn, and the pointer that moves the hand.
 
-    messages   what of a payload the window understands (reading: how; orientation: of quaternions;
-               constraint_messages, turning_messages: of constraints and of the rotation)
-    stats      figures that may be missing
+    messages   what of a payload the window understands
     feed       the newest of every topic, and its age
-    camera     world points to pixels, and back to rays
-    clip       what the camera can see of a line or a polygon
-    mesh       shapes to faces
-    order      which face hides which
-    faces      lit faces, painted far to near
-    shadow     where the tip is above the table
-    signs      coupler, forces, contacts, target (marks: their outlines)
-    turning    how device and handle are turned, torque on the hand
-    guides     loops, guides and locks
-    draw       all of these, one frame
-    legend     what the signs mean
-    words      safety states, faults and silence, in sentences
-    panel      the column of figures (gauges: its bars and strips; torque_meter; constraint_list: what holds)
-    notices    words over the scene
-    pointer    pixel to target of the hand
-    controls   keys and buttons
-    switching  the number keys
+    palette    colours and type
+    scene      camera, faces, signs: one frame
+    panel      the column of figures, and words over the scene
+    input      pointer, keys and wheel
     screen     the surface: opened, resized, saved
     pace       how often and how finely to draw
     window     the loop

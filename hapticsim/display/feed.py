@@ -7,9 +7,9 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-from hapticsim.display.messages import PredictedMessage, SceneMessage, StateMessage, Unreadable
-from hapticsim.display.stats import StatsMessage
-from hapticsim.wire.curve import Curve
+from hapticsim.display.messages.scene import PredictedMessage, SceneMessage, StateMessage, Unreadable
+from hapticsim.display.messages.stats import StatsMessage
+from hapticsim.wire.sockets.curve_security import Curve
 from hapticsim.wire.subscriber import Subscriber
 
 TOPICS = ("scene", "state", "events", "stats", "predicted")

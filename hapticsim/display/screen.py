@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pygame
 
-from hapticsim.display.panel import WIDTH as PANEL_WIDTH
+from hapticsim.display.panel.panel import WIDTH as PANEL_WIDTH
 from hapticsim.errors import ConfigError, DeviceError
-from hapticsim.new_file import check_new_file
+from hapticsim.files.new_file import check_new_file
 
 PICTURES = (".png", ".jpg", ".jpeg", ".bmp", ".tga")
 SIZE = (1100, 720)  # [px] at the start

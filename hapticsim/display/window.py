@@ -13,24 +13,24 @@ from pathlib import Path
 import numpy as np
 import pygame
 
-from hapticsim.display.camera import OrbitCamera
-from hapticsim.display.controls import Controls
-from hapticsim.display.draw import FIRST_ELEVATION, Picture, SceneDrawing
 from hapticsim.display.feed import Feed
-from hapticsim.display.labels import Label, write_labels
-from hapticsim.display.messages import StateMessage
-from hapticsim.display.notices import draw_banner, draw_help, draw_hint
+from hapticsim.display.input.controls import Controls
+from hapticsim.display.input.pointer import PointerTarget
+from hapticsim.display.input.switching import SwitchKeys
+from hapticsim.display.messages.scene import StateMessage
 from hapticsim.display.pace import Pace
 from hapticsim.display.palette import SKY_BOTTOM, Type
-from hapticsim.display.panel import WIDTH as PANEL_WIDTH
-from hapticsim.display.panel import Panel, Readings
-from hapticsim.display.pointer import PointerTarget
+from hapticsim.display.panel.notices import draw_banner, draw_help, draw_hint
+from hapticsim.display.panel.panel import WIDTH as PANEL_WIDTH
+from hapticsim.display.panel.panel import Panel, Readings
+from hapticsim.display.panel.words import silence_words
+from hapticsim.display.scene.camera import OrbitCamera
+from hapticsim.display.scene.draw import FIRST_ELEVATION, Picture, SceneDrawing
+from hapticsim.display.scene.labels import Label, write_labels
 from hapticsim.display.screen import SIZE, check_can_save, open_screen, resized_screen, save_picture
-from hapticsim.display.switching import SwitchKeys
-from hapticsim.display.words import silence_words
 from hapticsim.errors import ConfigError
-from hapticsim.wire.endpoints import control_beside
 from hapticsim.wire.publisher import Publisher
+from hapticsim.wire.sockets.endpoints import control_beside
 
 _POLL_S = 1.0 / 120.0
 _NOTE_S = 4.0

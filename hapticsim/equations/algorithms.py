@@ -29,14 +29,15 @@ import numpy as np
 from numba import void
 
 from hapticsim.equations import solvers
-from hapticsim.equations.articulated import Elimination, articulated_body
-from hapticsim.equations.cache import equations_folder, load_compiled
 from hapticsim.equations.catalogue import Entry, Outputs, shapes_of, traced
-from hapticsim.equations.emit import emit_lines, emit_module, join_module
-from hapticsim.equations.precision import precision_of
-from hapticsim.equations.recursions import Linkage, inverse_dynamics, mass_matrix
-from hapticsim.equations.spatial import Vector, add, subtract, zeros
-from hapticsim.equations.trace import Trace
+from hapticsim.equations.codegen.cache import equations_folder, load_compiled
+from hapticsim.equations.codegen.emit import emit_lines, emit_module, join_module
+from hapticsim.equations.scalars.precision import precision_of
+from hapticsim.equations.scalars.spatial import Vector, add, subtract, zeros
+from hapticsim.equations.scalars.trace import Trace
+from hapticsim.equations.tree.articulated import Elimination, articulated_body
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.equations.tree.recursions import inverse_dynamics, mass_matrix
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.moving import MovingTree
 

@@ -22,7 +22,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from hapticsim.arguments import real_numbers
-from hapticsim.equations.cache import cache_root, load_compiled
+from hapticsim.equations.codegen.cache import cache_root, load_compiled
 from hapticsim.errors import HapticsimError
 
 # Two threads cost 0.3 ms to start, as much as this many evaluations of Panda on one.

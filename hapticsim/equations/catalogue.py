@@ -24,12 +24,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hapticsim.equations import recursions, response
-from hapticsim.equations.frames import frame_motion, frame_pose, partial_velocities
-from hapticsim.equations.precision import precision_of
-from hapticsim.equations.recursions import Linkage
-from hapticsim.equations.spatial import Vector, square_root, zeros
-from hapticsim.equations.trace import Trace
+from hapticsim.equations.scalars.precision import precision_of
+from hapticsim.equations.scalars.spatial import Vector, square_root, zeros
+from hapticsim.equations.scalars.trace import Trace
+from hapticsim.equations.tree import impulse_response as response
+from hapticsim.equations.tree import recursions
+from hapticsim.equations.tree.frames import frame_motion, frame_pose, partial_velocities
+from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.model.moving import MovingTree
 
 Outputs = dict[str, Any]

@@ -18,16 +18,17 @@ from numba import float64, void
 from hapticsim.arguments import a_function, names, real_numbers, shown, truth
 from hapticsim.equations.algorithms import ALGORITHMS, Algorithm
 from hapticsim.equations.batch import address_of, batch, checked_states, evaluate
-from hapticsim.equations.cache import equations_folder, load_compiled
 from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of, traced
-from hapticsim.equations.emit import emit_module
-from hapticsim.equations.frames import partial_velocities
-from hapticsim.equations.precision import precision_of
-from hapticsim.equations.recursions import Linkage, poses
+from hapticsim.equations.codegen.cache import equations_folder, load_compiled
+from hapticsim.equations.codegen.emit import emit_module
+from hapticsim.equations.scalars.precision import precision_of
+from hapticsim.equations.tree.frames import partial_velocities
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.equations.tree.recursions import poses
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import MovingTree, moving_tree
-from hapticsim.model.tree import Model, Placement
+from hapticsim.model.multibody.tree import Model, Placement
 
 Progress = Callable[[str], Any]
 MOST_THREADS = 1024

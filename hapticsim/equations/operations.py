@@ -10,8 +10,8 @@ from typing import Any
 
 from hapticsim.equations.algorithms import ELIMINATIONS, PARTS
 from hapticsim.equations.catalogue import CATALOGUE, traced
-from hapticsim.equations.emit import entries, live_operations
-from hapticsim.equations.trace import Trace
+from hapticsim.equations.codegen.emit import entries, live_operations
+from hapticsim.equations.scalars.trace import Trace
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.moving import MovingTree
 

@@ -80,7 +80,7 @@ class TurningGains:
 
     @property
     def as_input(self) -> tuple[float, float, float]:
-        """``Input.turn_coupler`` (kernels/arrays.py)."""
+        """``Input.turn_coupler`` (kernels/memory/arrays.py)."""
         return self.world_stiffness_Nm_per_rad, self.world_damping_Nms_per_rad, self.torque_limit_Nm
 
     @property

@@ -14,13 +14,21 @@ from numba import int64, types
 from numba.core.typing.templates import Signature
 from numba.experimental.function_type import _get_wrapper_address
 
-from hapticsim.kernels import choice, events, foreign, handling, imposing, rows, stage, switching, units
-from hapticsim.kernels import observe as _observe
 from hapticsim.kernels import step as _step
-from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.beside import Beside
-from hapticsim.kernels.cache import keep, kernel_folder
-from hapticsim.kernels.lockstep import LOCKSTEP, run_lockstep
+from hapticsim.kernels import units
+from hapticsim.kernels.events import activation as imposing
+from hapticsim.kernels.events import dispatch_event as handling
+from hapticsim.kernels.events import observe as _observe
+from hapticsim.kernels.events import resolve_contacts as events
+from hapticsim.kernels.events import switching
+from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
+from hapticsim.kernels.machine_code import foreign
+from hapticsim.kernels.machine_code.beside import Beside
+from hapticsim.kernels.machine_code.cache import keep, kernel_folder
+from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.motion import stage
+from hapticsim.kernels.rows import constraint_rows as rows
+from hapticsim.kernels.solve import speed_selection as choice
 
 Progress = Callable[[str], Any]
 

@@ -10,12 +10,29 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import Event, Fault
-from hapticsim.kernels.choice import HALTED, OVERFLOW, record
-from hapticsim.kernels.coupling import anchor, coupler_force, handle_motion
-from hapticsim.kernels.crossing import OVERLOOKED, advance_to_event
-from hapticsim.kernels.edges import feature, is_lost
-from hapticsim.kernels.embedding import scaled_volume
-from hapticsim.kernels.energy import (
+from hapticsim.kernels.events.activation import CONFLICT, INCONSISTENT, let_go_adrift, release
+from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
+from hapticsim.kernels.events.guards import is_gap, read_guards, read_reported_guards, row_forces
+from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
+from hapticsim.kernels.events.observe import copy, report
+from hapticsim.kernels.events.resolve_contacts import LEAVE, touching
+from hapticsim.kernels.events.switching import engage_by_touch, slip_or_break, switch_as_asked
+from hapticsim.kernels.geometry.edges import feature, is_lost
+from hapticsim.kernels.haptics.coupling import anchor, coupler_force, handle_motion
+from hapticsim.kernels.haptics.hand import bound_power, command_hand, sample_turn, seat_turn
+from hapticsim.kernels.haptics.oscillation import OSCILLATION, watch_swing
+from hapticsim.kernels.haptics.safety import (
+    ARMED_STRETCH,
+    FAULT,
+    asks_for_handle,
+    take_force_away,
+    update_safety,
+)
+from hapticsim.kernels.haptics.torque import sample_torques
+from hapticsim.kernels.linalg.selection import KEEP_CHOICE
+from hapticsim.kernels.machine_code.foreign import kinematics_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.energy import (
     END,
     FIRST,
     POWER,
@@ -28,22 +45,11 @@ from hapticsim.kernels.energy import (
     farthest,
     gained,
 )
-from hapticsim.kernels.events import LEAVE, touching
-from hapticsim.kernels.foreign import kinematics_at
-from hapticsim.kernels.guards import is_gap, read_guards, read_reported_guards, row_forces
-from hapticsim.kernels.hand import bound_power, command_hand, sample_turn, seat_turn
-from hapticsim.kernels.imposing import CONFLICT, INCONSISTENT, let_go_adrift, release
-from hapticsim.kernels.inside import overlook_unheld, sort_inside
-from hapticsim.kernels.integrate import is_finite, largest_gap, largest_rate, project
-from hapticsim.kernels.jit import kernel
-from hapticsim.kernels.observe import copy, report
-from hapticsim.kernels.oscillation import OSCILLATION, watch_swing
-from hapticsim.kernels.rows import FREE, HELD, list_rows
-from hapticsim.kernels.safety import ARMED_STRETCH, FAULT, asks_for_handle, take_force_away, update_safety
-from hapticsim.kernels.selection import KEEP_CHOICE
-from hapticsim.kernels.stiffness import choose_method
-from hapticsim.kernels.switching import engage_by_touch, slip_or_break, switch_as_asked
-from hapticsim.kernels.torque import sample_torques
+from hapticsim.kernels.motion.integrate import is_finite, largest_gap, largest_rate, project
+from hapticsim.kernels.motion.stiffness import choose_method
+from hapticsim.kernels.rows.constraint_rows import FREE, HELD, list_rows
+from hapticsim.kernels.solve.embedding import scaled_volume
+from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.units import capture, choose_speeds, handle, resolve, settle, stage
 
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
@@ -202,7 +208,7 @@ def let_go_last(state, out, t):
 def step(plan, state, inp, out, ws):
     """Advance the state by one tick of plan.tick_s seconds.
 
-    plan, state, inp, out, ws   the tuples of kernels/arrays.py; state and out are written.
+    plan, state, inp, out, ws   the tuples of kernels/memory/arrays.py; state and out are written.
 
     Assumes q with unit quaternions and finite plan.  An outcome that is not finite, or out of all bounds, or
     has more energy than was put in, is refused: the state at the start of the tick is taken back with speeds

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from numba import f8, int64
 
-from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.foreign import callable_at
-from hapticsim.kernels.jit import inlined
+from hapticsim.kernels.machine_code.foreign import callable_at
+from hapticsim.kernels.machine_code.jit import inlined
+from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 
 _vec = f8[::1]
 _PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE = (

@@ -1,0 +1,1 @@
+"""Names, bodies, joints, shapes, constraints: checked, in SI units, never changed."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hapticsim.codes import ON_BOX, ON_PLANE
+from hapticsim.model.multibody.tree import Placement
 from hapticsim.model.scene import Scene, Shape
-from hapticsim.model.tree import Placement
 
 
 @dataclass(frozen=True, eq=False)

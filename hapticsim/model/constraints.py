@@ -1,8 +1,8 @@
 """Constraints on a mechanism: loop closures, gears, locked joints, rolling, tool guides, prescribed motion.
 
 A constraint is a name, what it does at the start, and one row for every speed that it takes away.  The rows
-are those of ``kernels/bilateral.py``; here they are made from what people say: a hinge between two bodies, a
-point that stays on a line.  ``A`` is the first body named, ``B`` the second, which may be the world.
+are those of ``kernels/rows/bilateral.py``; here they are made from what people say: a hinge between two
+bodies, a point that stays on a line.  ``A`` is the first body named, ``B`` the second, or the world.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hapticsim.codes import (
 )
 from hapticsim.errors import listed, nearest
 from hapticsim.model.curve import Curve
-from hapticsim.model.tree import ANGULAR, WORLD, Placement
+from hapticsim.model.multibody.tree import ANGULAR, WORLD, Placement
 
 NAME_LENGTH = 64  # characters: as many as a request on the wire takes
 

@@ -1,4 +1,4 @@
-"""A smooth curve through points, cut into the cells that ``kernels/curve.py`` searches.
+"""A smooth curve through points, cut into the cells that ``kernels/rows/curve.py`` searches.
 
 The curve is a quintic spline over the chord length sigma [m], four times continuously differentiable: where
 the c''' of a cubic one jumps, a point that slides along it leaves it by 1e-8 m in a tick.  A closed one is

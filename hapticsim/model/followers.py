@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.model.multibody.tree import Joint, Mimic
 from hapticsim.model.reduce import LOCKABLE, fixed_at
-from hapticsim.model.tree import Joint, Mimic
 
 
 def with_followers(

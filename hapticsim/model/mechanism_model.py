@@ -15,7 +15,7 @@ import numpy as np
 from hapticsim.errors import HapticsimError
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.constraints import Constraint, Friction, equation_rows
-from hapticsim.model.tree import ANGULAR, WORLD, Joint, Model, no_joint
+from hapticsim.model.multibody.tree import ANGULAR, WORLD, Joint, Model, no_joint
 
 
 class Source(Protocol):

@@ -23,7 +23,7 @@ import numpy as np
 from hapticsim.arguments import shown
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.mechanism_model import check_tree
-from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
 
 # Files write pi/2 with as few as 12 digits; an entry of a rotation this close to 0 or 1 was meant to be 0 or
 # 1.  Taking it so changes poses by no more than this and saves arithmetic: of forward dynamics 1 % (Talos),
@@ -38,7 +38,7 @@ class MovingBody:
     """One moving joint and the rigid body behind it, in its own frame M."""
 
     name: str  # the body the joint moves
-    joint: Joint  # of one of the kinds in equations/joints.py
+    joint: Joint  # of one of the kinds in equations/tree/joints.py
     parent: int  # index of the moving parent, -1 for the world
     X_PJ: Placement  # joint frame at zero displacement, in the parent's moving frame (world axes for -1)
     axis: int  # 0, 1, 2: the joint axis is this coordinate axis of M, or -1: it is none; see direction_M

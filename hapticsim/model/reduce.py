@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from hapticsim.errors import HapticsimError, listed, nearest
-from hapticsim.model.checks import check_moving_bodies
 from hapticsim.model.mechanism_model import check_tree
-from hapticsim.model.tree import Joint, Model, Placement
+from hapticsim.model.multibody.checks import check_moving_bodies
+from hapticsim.model.multibody.tree import Joint, Model, Placement
 
 
 def lock_joints(model: Model, displacements: Mapping[str, float]) -> Model:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hapticsim.model.constraints import Constraint
-from hapticsim.model.tree import Model, Placement
+from hapticsim.model.multibody.tree import Model, Placement
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from hapticsim.model.multibody.tree import WORLD, Model, Placement
 from hapticsim.model.scene import Shape
-from hapticsim.model.tree import WORLD, Model, Placement
 
 THICKNESS = 0.08  # radius of a stick by its length
 THINNEST_m, THICKEST_m = 0.004, 0.05

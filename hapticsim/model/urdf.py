@@ -16,13 +16,13 @@ import numpy as np
 
 from hapticsim.arguments import a_path, names, truth, unusable
 from hapticsim.errors import ConfigError, listed, nearest
-from hapticsim.model.checks import check_finite_mass, check_moving_bodies
+from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.followers import with_followers
-from hapticsim.model.notes import urdf_notes
-from hapticsim.model.order import check_names, order_tree
-from hapticsim.model.rotation import rotation_from_rpy
-from hapticsim.model.tree import WORLD, Body, Joint, Mimic, Model, Placement
-from hapticsim.special_file import SPECIAL, is_special
+from hapticsim.model.multibody.checks import check_finite_mass, check_moving_bodies
+from hapticsim.model.multibody.notes import urdf_notes
+from hapticsim.model.multibody.order import check_names, order_tree
+from hapticsim.model.multibody.rotation import rotation_from_rpy
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Mimic, Model, Placement
 
 _KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "planar", "fixed")}
 _Element = ElementTree.Element

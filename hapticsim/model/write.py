@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import yaml
 
+from hapticsim.arguments import unusable
 from hapticsim.errors import HapticsimError
 from hapticsim.model.mechanism_model import check_tree
-from hapticsim.model.rotation import rotation_from_rpy
-from hapticsim.model.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Model, Placement
+from hapticsim.model.multibody.rotation import rotation_from_rpy
+from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Model, Placement
 
 # Fields and their keys by the unit in which the joint moves; limits are for joints with one coordinate.
 _KEYS = {
@@ -52,9 +53,11 @@ def model_to_yaml(model: Model) -> str:
 
     Raises
     ------
-    HapticsimError : a joint has a property that a scene file has no key for, or the model is a mechanism by
-        Kane's method.
+    HapticsimError : not a model, or a mechanism by Kane's method; a joint has a property that a scene file
+        has no key for.
     """
+    if not isinstance(model, Model):
+        raise unusable("model_to_yaml", "model", model, "a hapticsim.Model")
     check_tree(model, "write a scene file that names its Python file under robot: {mechanism: {path: ...}}.")
     data = {
         "name": model.name,

@@ -8,6 +8,5 @@ record, ending  what an integrator hands back, and how it can end
 chains          the robots of the papers
 static_sweep    forward dynamics along a line of configurations, nothing integrated
 
-sweep           run_sweep: one function over many parameter sets, on all cores or a cluster
-attempt         a single run                   workers, cluster  this machine, dask    journal  what came in
+sweeps          run_sweep: one function over many parameter sets, on all cores or a cluster
 """

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.kernels.jit import kernel
+from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.offline.compiled_parts import all_finite, integrate, right_hand_side, store
 from hapticsim.offline.ending import Ending
 from hapticsim.offline.motion import Motion

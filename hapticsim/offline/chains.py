@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hapticsim.errors import ConfigError
-from hapticsim.model.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
 
 
 def planar_chain(

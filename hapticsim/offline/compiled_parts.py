@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import float64, int64
 
-from hapticsim.kernels.jit import kernel
+from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.offline.compiling import compile_for
 from hapticsim.offline.motion import PRECISIONS, Motion, function_types, torque_at
 from hapticsim.offline.record import EVALUATIONS, STORED, Log, Record

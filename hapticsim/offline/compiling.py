@@ -13,7 +13,8 @@ from typing import Any
 import numba
 from numba import njit
 
-from hapticsim.kernels.cache import cache_folder
+from hapticsim.kernels import machine_code
+from hapticsim.kernels.machine_code.cache import cache_folder
 
 _compiled: dict[tuple[str, str], Any] = {}
 
@@ -34,6 +35,6 @@ def compile_for(precision: str, function: Callable, signature: Any) -> Any:
 def _folder() -> Path:
     here = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
-    for path in [*sorted(here.glob("*.py")), here.parent / "kernels" / "foreign.py"]:
+    for path in [*sorted(here.glob("*.py")), *sorted(Path(machine_code.__file__).parent.glob("*.py"))]:
         digest.update(path.name.encode() + path.read_bytes())
     return cache_folder() / f"offline-{digest.hexdigest()[:16]}"

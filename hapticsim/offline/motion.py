@@ -18,7 +18,7 @@ import numpy as np
 from numba import float32, float64, njit, types, uint64
 
 from hapticsim.equations.compiled import Equations
-from hapticsim.kernels.foreign import callable_at
+from hapticsim.kernels.machine_code.foreign import callable_at
 
 PRECISIONS: dict[str, Any] = {"float64": float64, "float32": float32}
 

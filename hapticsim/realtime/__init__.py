@@ -1,0 +1,1 @@
+"""The tick against the clock, and what passes between its thread and the others."""

@@ -1,7 +1,7 @@
 """Looking ahead: a fork of the run, some tens of milliseconds ahead of it, on a thread of its own.
 
 Again and again it takes the newest state and device sample, goes on from there with the hand moving as it
-does, and publishes which guards fire at which tick, how they bend (kernels/crossing.py), which speeds are
+does, and publishes which guards fire at which tick, how they bend (events/crossing.py), which speeds are
 chosen and which contacts push then.  The loop hands that to its tick as ``Input.hint``; what the tick makes
 of it is corrected by what it finds, so that a wrong forecast costs a trial step and changes nothing.
 Commands are not foreseen.
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numba import float64, int64, njit, types
 
-from hapticsim.assembly import Assembly
-from hapticsim.kernels.arrays import CHOICE, Input, Output, Plan, State, Workspace
-from hapticsim.kernels.block import Block, Int, IntVector, Vector
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
-from hapticsim.kernels.pack import read_packed
-from hapticsim.kernels.row import MASK_BITS
+from hapticsim.kernels.memory.arrays import CHOICE, Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.block import Block, Int, IntVector, Vector
+from hapticsim.kernels.memory.pack import read_packed
+from hapticsim.kernels.memory.sample import MASK_BITS
 from hapticsim.realtime.atomics import load_acquire
 from hapticsim.realtime.clock import now_ns, request_priority, sleep_until
 from hapticsim.realtime.exchange import (

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numba import int64, njit, types
 
-from hapticsim.assembly import Assembly
-from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.command import COMMAND, apply_command, read_command
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.kernels.entry import compile_cached, step_at
-from hapticsim.kernels.pack import pack_state, read_packed, state_size
+from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.command import COMMAND, apply_command, read_command
+from hapticsim.kernels.memory.pack import pack_state, read_packed, state_size
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.clock import now_ns, sleep_until
 from hapticsim.realtime.correction import ASKED, MISSED, TAKEN

@@ -7,7 +7,7 @@ import math
 from numba import njit
 
 from hapticsim.codes import Safety
-from hapticsim.kernels.pack import read_packed
+from hapticsim.kernels.memory.pack import read_packed
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.exchange import adopt, write_state
 

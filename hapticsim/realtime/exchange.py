@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from hapticsim.kernels.arrays import CHOICE, HINT, State
-from hapticsim.kernels.block import Block, Int, IntVector, Matrix, Vector
-from hapticsim.kernels.cache import kept
-from hapticsim.kernels.command import COMMAND, apply_command
-from hapticsim.kernels.pack import pack_state, state_size
-from hapticsim.kernels.row import fill_row
+from hapticsim.kernels.machine_code.cache import kept
+from hapticsim.kernels.memory.arrays import CHOICE, HINT, State
+from hapticsim.kernels.memory.block import Block, Int, IntVector, Matrix, Vector
+from hapticsim.kernels.memory.command import COMMAND, apply_command
+from hapticsim.kernels.memory.pack import pack_state, state_size
+from hapticsim.kernels.memory.sample import fill_row
 from hapticsim.realtime.atomics import fence, load_acquire, store_release
 from hapticsim.realtime.slots import claim_row, publish_row, read_slot
 from hapticsim.realtime.stats import BINS

@@ -6,7 +6,7 @@ periods ago.  Sent when the tick that took the sample has ended, it is in the ha
 
 from __future__ import annotations
 
-from hapticsim.kernels.cache import kept
+from hapticsim.kernels.machine_code.cache import kept
 from hapticsim.realtime.clock import deadline_after, now_ns, sleep_until
 from hapticsim.realtime.exchange import ANSWERED
 from hapticsim.realtime.slots import read_slot

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numba import int64, types
 
-from hapticsim.assembly import Assembly
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import DeviceFlag, Event, Fault, Safety
-from hapticsim.kernels.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.cache import kept
-from hapticsim.kernels.command import COMMAND
 from hapticsim.kernels.entry import compile_cached, step_address, step_at
-from hapticsim.kernels.pack import unpack_state
+from hapticsim.kernels.machine_code.cache import kept
+from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.command import COMMAND
+from hapticsim.kernels.memory.pack import unpack_state
 from hapticsim.realtime.ahead import Ahead
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.catch_up import CatchUp
@@ -343,7 +343,7 @@ class RealTimeLoop:
         return rows
 
     def read_state(self) -> np.ndarray:
-        """Packed state (kernels/pack.py) after the newest tick; a copy."""
+        """Packed state (kernels/memory/pack.py) after the newest tick; a copy."""
         row, scratch = np.empty((2, self._io.state_slot.size))
         while read_slot(self._io.state_count, self._io.state_slot, scratch, row) < 0:  # it is being written
             time.sleep(1e-5)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import njit
 
-from hapticsim.kernels.cache import kept
+from hapticsim.kernels.machine_code.cache import kept
 from hapticsim.realtime.atomics import fence, load_acquire, store_release
 
 TRIES = 64  # a reader gives up after this many torn copies and keeps what it had

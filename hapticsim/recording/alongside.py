@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.interruption import uninterrupted
+from hapticsim.process.interruption import uninterrupted
 from hapticsim.recording.writer import RecordingWriter
 
 

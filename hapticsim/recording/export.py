@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from hapticsim.errors import ConfigError
-from hapticsim.new_file import check_new_file
+from hapticsim.files.new_file import check_new_file
 from hapticsim.recording.recorded import Recording
 
 FORMATS = (".csv", ".npz")

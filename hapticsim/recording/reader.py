@@ -18,6 +18,7 @@ from mcap.stream_reader import StreamReader, get_chunk_data_stream
 from zstandard import ZstdError, frame_content_size
 
 from hapticsim.errors import ConfigError
+from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.recording.quantities import Table
 from hapticsim.recording.recorded import Recording
 from hapticsim.recording.writer import (
@@ -29,7 +30,6 @@ from hapticsim.recording.writer import (
     RUN_METADATA,
     TABLE_METADATA,
 )
-from hapticsim.special_file import SPECIAL, is_special
 
 _MAGIC = b"\x89MCAP0\r\n"
 _RECORD_BYTES = 1 << 28  # a longer record is a damaged length

@@ -13,8 +13,8 @@ import numpy as np
 from mcap.writer import CompressionType, Writer
 
 from hapticsim.errors import ConfigError
-from hapticsim.interruption import uninterrupted
-from hapticsim.new_file import EXISTS, check_new_file
+from hapticsim.files.new_file import EXISTS, check_new_file
+from hapticsim.process.interruption import uninterrupted
 from hapticsim.recording.drawing import Drawing, Message
 from hapticsim.recording.log_time import nanoseconds
 from hapticsim.recording.packed_index import pack_index

@@ -1,0 +1,1 @@
+"""Delay, and looking ahead of it: both sides of a link, without threads or sockets."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.assembly import Assembly
-from hapticsim.kernels.pack import pack_state, state_size, unpack_state
+from hapticsim.assemble.assembly import Assembly
+from hapticsim.kernels.memory.pack import pack_state, state_size, unpack_state
 
 MECHANISM = frozenset(
     (

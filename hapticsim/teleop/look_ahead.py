@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.assembly import Assembly
-from hapticsim.kernels.command import command_of
-from hapticsim.kernels.row import PLACE
+from hapticsim.assemble.assembly import Assembly
+from hapticsim.kernels.memory.command import command_of
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.teleop.predictor import Prediction, Predictor
 
 

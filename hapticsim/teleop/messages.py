@@ -10,7 +10,7 @@
 
     site, number       which process of the remote site, and its messages counted
     session, tick      whose commands it takes, and the tick that comes next
-    state              packed state before that tick (kernels/pack.py)
+    state              packed state before that tick (kernels/memory/pack.py)
     missing            ranges of ticks whose commands have not come
     waited             periods in which a command was waited for
 
@@ -24,15 +24,15 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from hapticsim.kernels.command import AT, COMMAND
-from hapticsim.wire.fields import INT63, UINT32
-from hapticsim.wire.messages import (
+from hapticsim.kernels.memory.command import AT, COMMAND
+from hapticsim.wire.messages.device import (
     FORCE_LIMIT_N,
     ANGULAR_VELOCITY_LIMIT_rad_per_s,
     POSITION_LIMIT_m,
     TORQUE_LIMIT_Nm,
     VELOCITY_LIMIT_m_per_s,
 )
+from hapticsim.wire.messages.fields import INT63, UINT32
 
 COLUMNS = 1 + COMMAND
 COMMAND_KEYS = ("session", "opens", "first", "count", "same", "vary", "rows")

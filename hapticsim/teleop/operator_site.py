@@ -14,11 +14,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hapticsim.assembly import Assembly
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import Safety
-from hapticsim.kernels.arrays import State
-from hapticsim.kernels.pack import place_of
-from hapticsim.kernels.row import PLACE, WIDTH
+from hapticsim.kernels.memory.arrays import State
+from hapticsim.kernels.memory.pack import place_of
+from hapticsim.kernels.memory.sample import PLACE, WIDTH
 from hapticsim.model.scene import LinkSettings
 from hapticsim.teleop.command_log import CommandLog, history_ticks
 from hapticsim.teleop.hearing import Hearing

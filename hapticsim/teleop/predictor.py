@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numba import int64, types
 
-from hapticsim.assembly import Assembly
-from hapticsim.kernels.arrays import State
-from hapticsim.kernels.command import COMMAND, apply_command
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.kernels.entry import STEP, compile_cached, step_address, step_at
-from hapticsim.kernels.pack import unpack_state
+from hapticsim.kernels.memory.arrays import State
+from hapticsim.kernels.memory.command import COMMAND, apply_command
+from hapticsim.kernels.memory.pack import unpack_state
 
 PATH_POINTS = 60
 

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hapticsim.assembly import Assembly
-from hapticsim.kernels.pack import place_of
+from hapticsim.assemble.assembly import Assembly
+from hapticsim.kernels.memory.pack import place_of
 from hapticsim.model.scene import LinkSettings
 from hapticsim.teleop.command_log import history_ticks
 from hapticsim.teleop.handover import without_hand

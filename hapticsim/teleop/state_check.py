@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hapticsim.assembly import Assembly
+from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import Hold, Safety
-from hapticsim.kernels.inside import LEFT_OUT
+from hapticsim.kernels.events.inside import LEFT_OUT
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
 VOLUME = 1e300  # kernels/step.py, UNCHOSEN

@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 import zmq
 
-from hapticsim.wire.fields import Reason, Refused
-from hapticsim.wire.messages import PROTOCOL
-from hapticsim.wire.ports import CONTROL_QUEUE, bind_router
-from hapticsim.wire.requests import Request, decode_request, encode_answer, number_in
+from hapticsim.wire.messages.device import PROTOCOL
+from hapticsim.wire.messages.fields import Reason, Refused
+from hapticsim.wire.messages.requests import Request, decode_request, encode_answer, number_in
+from hapticsim.wire.sockets.ports import CONTROL_QUEUE, bind_router
 
 if TYPE_CHECKING:
-    from hapticsim.wire.curve import Curve
+    from hapticsim.wire.sockets.curve_security import Curve
 
 _WHY = {
     Reason.SIZE: "it is too long",

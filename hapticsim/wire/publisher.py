@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import zmq
 
 from hapticsim.errors import WireError
-from hapticsim.wire.ports import PUBLISHED_BYTES, bind_publisher
-from hapticsim.wire.topics import Published, frame
+from hapticsim.wire.messages.topics import Published, frame
+from hapticsim.wire.sockets.ports import PUBLISHED_BYTES, bind_publisher
 
 if TYPE_CHECKING:
-    from hapticsim.wire.curve import Curve
+    from hapticsim.wire.sockets.curve_security import Curve
 
 
 class Publisher:

@@ -17,12 +17,17 @@ import zmq
 
 from hapticsim.arguments import names, number, shown, unusable
 from hapticsim.errors import WireError
-from hapticsim.wire.endpoints import LONGEST_WAIT_S, check_connection, default_endpoint, is_same_machine
-from hapticsim.wire.ports import connect_subscriber
-from hapticsim.wire.topics import Published, unframe
+from hapticsim.wire.messages.topics import Published, unframe
+from hapticsim.wire.sockets.endpoints import (
+    LONGEST_WAIT_S,
+    check_connection,
+    default_endpoint,
+    is_same_machine,
+)
+from hapticsim.wire.sockets.ports import connect_subscriber
 
 if TYPE_CHECKING:
-    from hapticsim.wire.curve import Curve
+    from hapticsim.wire.sockets.curve_security import Curve
 
 _KEPT = 1024  # messages kept for `receive`; the oldest go first
 _PER_CALL = 4096  # frames taken per call, so that a fast publisher cannot hold the caller
@@ -41,7 +46,7 @@ class Subscriber:
         None.
     topics : names of `topics.TOPICS` ("state", "scene", ...), or of others the publisher offers.
     context : ZeroMQ context to use, the process-wide one if None.
-    curve : keys of ``wire.curve.Curve``, which a tcp endpoint needs.
+    curve : a ``hapticsim.wire.sockets.curve_security.Curve``, which a tcp endpoint needs.
 
     Public attributes: ``received`` and ``missing`` (messages by topic; missing are gaps in the numbers:
     dropped for slowness, or published while the connection was down) and ``malformed`` (frames that were no

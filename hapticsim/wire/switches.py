@@ -15,19 +15,19 @@ import zmq
 
 from hapticsim.arguments import number, shown, truth
 from hapticsim.errors import WireError
-from hapticsim.wire.endpoints import LONGEST_WAIT_S, check_connection, default_endpoint
-from hapticsim.wire.fields import Refused, text
-from hapticsim.wire.ports import CONTROL_QUEUE, PUBLISHED_BYTES, connect_dealer
-from hapticsim.wire.requests import (
+from hapticsim.wire.messages.fields import Refused, text
+from hapticsim.wire.messages.requests import (
     ListRequest,
     Request,
     SwitchRequest,
     decode_answer,
     encode_request,
 )
+from hapticsim.wire.sockets.endpoints import LONGEST_WAIT_S, check_connection, default_endpoint
+from hapticsim.wire.sockets.ports import CONTROL_QUEUE, PUBLISHED_BYTES, connect_dealer
 
 if TYPE_CHECKING:
-    from hapticsim.wire.curve import Curve
+    from hapticsim.wire.sockets.curve_security import Curve
 
 WAIT_S = 2.0  # a server answers within two periods of its publishing, or says that its loop stands still
 NAME_LENGTH = 64  # characters
@@ -43,7 +43,7 @@ class Switches:
         None.
     timeout_s : how long `switch` and `constraints` wait for the answer [s].
     context : ZeroMQ context to use, the process-wide one if None.
-    curve : keys of ``wire.curve.Curve``, which a tcp endpoint needs.
+    curve : a ``hapticsim.wire.sockets.curve_security.Curve``, which a tcp endpoint needs.
 
     Raises
     ------

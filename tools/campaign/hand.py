@@ -19,7 +19,7 @@ from hapticsim_devices.bridge import Bridge
 from hapticsim_devices.pacing import ask_for_priority
 from hapticsim_devices.scripted import Scripted
 
-from hapticsim.wire.device_link import DeviceLink
+from hapticsim.wire.device.link import DeviceLink
 
 HANGS_S = 0.04
 ROWS = 1 << 17  # two minutes at 1 kHz

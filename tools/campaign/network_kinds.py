@@ -22,8 +22,8 @@ from campaign.kinds import Trial, kind
 from campaign.rig import RAMP_S, SCENE
 from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.haptics.joining import limits_of, scene_gains
-from hapticsim.kernels.pack import place_of
-from hapticsim.kernels.row import PLACE
+from hapticsim.kernels.memory.pack import place_of
+from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.model.scene import LinkSettings, Scene
 
 CLAMP_N, LEAST_FORCE_N = 12.0, 0.5

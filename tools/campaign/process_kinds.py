@@ -18,8 +18,8 @@ from hapticsim_devices.scripted import Scripted
 
 from campaign.kinds import Trial, kind
 from campaign.site import LOOKED_AFTER_S, Site, read_whole, silence_of_each, silences
-from hapticsim.wire.codec import encode
-from hapticsim.wire.messages import State
+from hapticsim.wire.messages.codec import encode
+from hapticsim.wire.messages.device import State
 
 KILLED = "-9"
 

@@ -25,12 +25,12 @@ import hapticsim as hs
 from campaign.kinds import Trial
 from campaign.sockets import Road, virtual_sockets
 from campaign.virtual_time import VirtualClock, VirtualLoop
+from hapticsim.assemble.initial_check import assemble_start
 from hapticsim.codes import Safety
-from hapticsim.server import terms_of
-from hapticsim.session import DeviceSession
-from hapticsim.start import assemble_start
-from hapticsim.wire.device_link import DeviceLink
-from hapticsim.wire.device_port import DevicePort
+from hapticsim.server.device_session import DeviceSession
+from hapticsim.server.server import terms_of
+from hapticsim.wire.device.link import DeviceLink
+from hapticsim.wire.device.port import DevicePort
 
 SCENE = Path(__file__).parents[2] / "configs" / "wam_table.yaml"
 MS_NS, HALF_NS = 1_000_000, 500_000

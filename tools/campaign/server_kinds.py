@@ -12,8 +12,8 @@ from campaign.device_kinds import pause
 from campaign.rig import Rig
 from campaign.strikes import After, Undo, virtual
 from hapticsim.codes import Safety
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.messages import Bye, Force, Reject
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.device import Bye, Force, Reject
 
 
 def rewrite(rig: Rig, **fields: Any) -> Undo:

@@ -25,8 +25,8 @@ import numpy as np
 from campaign.hand import LOG_BYTES, MotorLog
 from campaign.host import Host
 from campaign.kinds import Trial
-from hapticsim.child import PYTHON
 from hapticsim.codes import Safety
+from hapticsim.process.child import PYTHON
 from hapticsim.realtime.clock import request_priority
 from hapticsim.recording.reader import Recording, read_recording
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import zmq
 
-from hapticsim.wire import device_link, device_port
+from hapticsim.wire.device import link as device_link
+from hapticsim.wire.device import port as device_port
 
 Carry = Callable[[bytes], list[tuple[float, bytes]]]  # a frame into copies, each with its delay [s]
 QUEUE = 64

@@ -15,8 +15,8 @@ import hapticsim as hs
 from campaign.kinds import Trial, kind
 from campaign.rig import RAMP_S, SCENE
 from hapticsim.codes import DeviceFlag, Safety
-from hapticsim.fork import Fork
 from hapticsim.haptics.joining import limits_of, scene_gains
+from hapticsim.simulate.fork import Fork
 
 TICKS, LIMIT_N = 400, 12.0
 SWAY_M, SWAY_TICKS = 0.02, 300

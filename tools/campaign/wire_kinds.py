@@ -11,8 +11,8 @@ from hapticsim_devices.base import ENGAGE
 from campaign.rig import Rig
 from campaign.sockets import Carry, Road, at_once
 from campaign.strikes import After, Undo, virtual
-from hapticsim.wire.codec import decode, encode
-from hapticsim.wire.messages import Arm, Bye, Disarm
+from hapticsim.wire.messages.codec import decode, encode
+from hapticsim.wire.messages.device import Arm, Bye, Disarm
 
 
 def misbehave(road: Road, carry: Carry) -> Undo:

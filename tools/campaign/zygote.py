@@ -34,13 +34,13 @@ def preload(scene: Path) -> None:
     """Load what a server of this scene runs."""
     import campaign.hand  # noqa: F401
     import hapticsim as hs
-    import hapticsim.operator
-    import hapticsim.remote
-    import hapticsim.server
-    import hapticsim.supervisor
-    from hapticsim.published import Describer
+    import hapticsim.commands.supervisor
+    import hapticsim.server.operator
+    import hapticsim.server.remote
+    import hapticsim.server.server
+    from hapticsim.assemble.initial_check import assemble_start
+    from hapticsim.describe.topics import Describer
     from hapticsim.realtime.loop import RealTimeLoop
-    from hapticsim.start import assemble_start
     from hapticsim.teleop.look_ahead import LookAhead
 
     assembly = assemble_start(hs.load(scene))
@@ -124,8 +124,8 @@ def hang_disk(hang_s: float) -> None:
 
 def let_die(name: str, died: Path) -> None:
     """Have a thread of the server end by itself, with a defect, when SIGUSR1 comes."""
-    from hapticsim.outlet import Outlet
-    from hapticsim.session import DeviceSession
+    from hapticsim.server.device_session import DeviceSession
+    from hapticsim.server.outlet import Outlet
 
     asked: list[bool] = []
     signal.signal(signal.SIGUSR1, lambda *_: asked.append(True))

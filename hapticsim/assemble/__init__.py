@@ -1,0 +1,1 @@
+"""A scene into the arrays of a run, and whether it can start as it is written."""

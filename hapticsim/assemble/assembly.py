@@ -1,0 +1,308 @@
+"""From a scene to the arrays of a run: compile the equations, list the contact candidates, fill the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from hapticsim.arguments import shown, unusable
+from hapticsim.assemble.constraint_plan import constraint_arrays, equations_in, row_offsets
+from hapticsim.assemble.stiff_parts import find_stiff_parts
+from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.equations.kane.compiled import MechanismEquations, compile_mechanism
+from hapticsim.equations.tree.impulse_response import factor_size, is_articulated
+from hapticsim.errors import ConfigError, listed
+from hapticsim.haptics.coupler import Gains
+from hapticsim.kernels.entry import unit_addresses
+from hapticsim.kernels.memory.allocate import (
+    allocate_input,
+    allocate_output,
+    allocate_state,
+    allocate_workspace,
+    rows_at_most,
+)
+from hapticsim.kernels.memory.arrays import HINTS, MAX_EVENTS, Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.sample import WIDTH, row_columns
+from hapticsim.model.candidates import Candidate, candidates_of
+from hapticsim.model.constraints import bodies_of, nearest_constraint
+from hapticsim.model.mechanism_model import MechanismModel
+from hapticsim.model.multibody.rotation import quaternion_of
+from hapticsim.model.multibody.tree import JOINT_KINDS, WORLD, Model
+from hapticsim.model.scene import ContactPair, Scene
+
+RESPONSE_FROM = 24  # speeds: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
+
+TURNING = {"none": 0, "z": 1, "full": 2}  # Plan.turning
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """Everything a tick needs, built once from one scene."""
+
+    scene: Scene
+    equations: Equations
+    candidates: tuple[Candidate, ...]
+    plan: Plan
+
+    def new_state(self) -> State:
+        """The scene's initial state, disarmed, no contact imposed."""
+        scene = self.scene
+        origin = scene.mapping.origin_W
+        if origin is None:
+            origin = self.handle_position(scene.q0) if scene.handle else np.zeros(3)
+        hold = np.array([int(c.held) for c in scene.constraints], np.int64)
+        offset = row_offsets([row for c in scene.constraints for row in c.rows])
+        latched = self.plan.row_latch == 1
+        offset[latched] = (self.plan.row_q @ scene.q0)[latched]
+        return allocate_state(scene.q0, scene.u0, self.plan, hold, offset, origin)
+
+    def new_input(self) -> Input:
+        inp = allocate_input(self.equations.nu, len(self.scene.constraints), self.hints)
+        inp.gap[0] = self.scene.tick_s
+        return inp
+
+    def new_output(self) -> Output:
+        eq = self.equations
+        return allocate_output(eq.nq, eq.nu, len(self.candidates), self.plan.row_kind.size)
+
+    def new_workspace(self) -> Workspace:
+        eq = self.equations
+        return allocate_workspace(
+            eq.nq,
+            eq.nu,
+            len(eq.frames),
+            len(self.candidates),
+            rows_at_most(self.plan),
+            len(self.scene.constraints),
+            equations_in(self.scene.model),
+            _factor_size(eq),
+        )
+
+    @property
+    def hints(self) -> int:
+        """Foreseen events that a tick is told of: none where nobody looks ahead."""
+        return HINTS if self.scene.anticipate_s > 0.0 else 0
+
+    @property
+    def contact_names(self) -> list[str]:
+        """One name per contact candidate: shapes, numbered where a pair has several."""
+        pairs = [f"{c.a}-{c.b}" for c in self.candidates]
+        return [p if pairs.count(p) == 1 else f"{p}.{pairs[:i].count(p)}" for i, p in enumerate(pairs)]
+
+    @property
+    def row_names(self) -> list[str]:
+        """One name per row of the constraints."""
+        return [
+            c.name if len(c.rows) == 1 else f"{c.name}.{i}"
+            for c in self.scene.constraints
+            for i in range(len(c.rows))
+        ]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the numbers of one tick (kernels/memory/sample.py)."""
+        eq = self.equations
+        constraints = [c.name for c in self.scene.constraints]
+        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names, self.hints)
+
+    @property
+    def first_switch(self) -> int:
+        """Column in which the switch requests of the constraints begin."""
+        return WIDTH + self.equations.nq + self.equations.nu + 2 * len(self.candidates) + 3
+
+    def constraint_index(self, name: str) -> int:
+        """Number of a constraint.
+
+        Raises
+        ------
+        ConfigError : there is none of this name.
+        """
+        names = [c.name for c in self.scene.constraints]
+        if not isinstance(name, str):
+            raise unusable(self.scene.path, "constraint", name, f"one of {listed(names)}")
+        if name not in names:
+            problem = f"is not there{nearest_constraint(name, names)}"
+            raise ConfigError(self.scene.path, f"constraint {shown(name)}", problem)
+        return names.index(name)
+
+    def rows_of(self, name: str) -> slice:
+        """Where the rows of a constraint stand among all rows of constraints."""
+        c = self.constraint_index(name)
+        return slice(int(self.plan.constraint_start[c]), int(self.plan.constraint_start[c + 1]))
+
+    def handle_position(self, q: np.ndarray) -> np.ndarray:
+        """(3,) [m] the handle in the world at q."""
+        handle = self.scene.handle
+        assert handle is not None
+        X = self.equations.body_pose(handle.body, q)
+        return X.rotation @ handle.point_B + X.translation
+
+
+def assemble(scene: Scene, progress: Callable[[str], None] | None = None) -> Assembly:
+    """Compile what the tick of this scene needs (from the disk cache when it was compiled before).
+
+    Parameters
+    ----------
+    scene : from ``hapticsim.load``.
+    progress : called with one line per function compiled.
+    """
+    candidates = tuple(candidates_of(scene))
+    equations = equations_of(scene.model, frames_of(scene), progress)
+    plan = _plan(scene, equations, candidates, unit_addresses(progress))
+    return Assembly(scene, equations, candidates, plan)
+
+
+def frames_of(scene: Scene) -> list[str]:
+    """Return the bodies whose motion the tick needs: of shapes in contact, of constraints, of the handle."""
+    candidates = candidates_of(scene)
+    used = {c.sphere_body for c in candidates} | {c.surface_body for c in candidates}
+    used |= bodies_of(scene.constraints)
+    if scene.handle is not None:
+        used.add(scene.handle.body)
+    return [b.name for b in scene.model.bodies if b.name in used]
+
+
+def _factor_size(equations: Equations) -> int:
+    """Entries that impulse responses share."""
+    if isinstance(equations, MechanismEquations):
+        return equations.factor_size
+    return factor_size(equations.tree)
+
+
+def takes_responses(equations: Equations) -> bool:
+    """Say whether rows are imposed in O(n): on a large tree in which no joint follows another."""
+    if isinstance(equations, MechanismEquations):
+        return False
+    return equations.nu >= RESPONSE_FROM and is_articulated(equations.tree)
+
+
+def equations_of(model: Model, frames: Sequence[str], progress: Callable[[str], None] | None) -> Equations:
+    """Return the equations of a tree, or of a mechanism by Kane's method."""
+    if isinstance(model, MechanismModel):
+        return compile_mechanism(model, frames, progress)
+    return compile_equations(model, frames=frames, progress=progress)
+
+
+def apply_gains(inp: Input, gains: Gains) -> None:
+    """Put the coupler's gains and the force limit into the input of the tick."""
+    inp.coupler[:] = (gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N)
+    inp.turn_coupler[:] = gains.turning.as_input if gains.turning else 0.0
+
+
+def _cut_off_s(scene: Scene) -> float:
+    """Age of a device sample from which a tick gives no force [s].
+
+    A force lasts until the next tick: one tick early is zero *within* the time-out.  A loop whose period is
+    no small part of the time-out gives up a quarter of it, or every pause would be a silence.
+    """
+    timeout_s = scene.safety.timeout_s
+    return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
+
+
+def turning_speeds(model: Model) -> np.ndarray:
+    """(nu,) int, 1 for each component of the angular velocity of a joint with a quaternion."""
+    turns = np.zeros(model.nu, np.int64)
+    for joint in model.moving_joints:
+        if JOINT_KINDS[joint.kind].quaternion is not None:
+            start = model.u_slice(joint.name).start
+            turns[start : start + 3] = 1
+    return turns
+
+
+def _pair(scene: Scene, candidate: Candidate) -> ContactPair:
+    """The pair of shapes that a candidate stands for."""
+    return next(p for p in scene.contacts if {p.a, p.b} == {candidate.a, candidate.b})
+
+
+def _plan(
+    scene: Scene, equations: Equations, candidates: tuple[Candidate, ...], units: dict[str, int]
+) -> Plan:
+    model, nk = scene.model, len(candidates)
+    place = {name: i for i, name in enumerate(equations.frames)}
+    place[WORLD] = -1
+    constant, gravity, kp, kd, reference = (np.zeros(model.nu) for _ in range(5))
+    limit = np.full(model.nu, np.inf)
+    q_of_u = np.full(model.nu, -1, np.int64)
+    laws = {law.joint: law for law in scene.torque_laws}
+    for joint in model.moving_joints:
+        r, i = model.u_slice(joint.name), model.q_slice(joint.name)
+        if joint.nu == 1:
+            q_of_u[r] = i.start
+            limit[r] = joint.effort_limit if joint.effort_limit > 0.0 else np.inf
+        if law := laws.get(joint.name):
+            constant[r] = law.constant
+            gravity[r] = 1.0 if law.gravity_compensation else 0.0
+            kp[r], kd[r], reference[r] = law.stiffness, law.damping, law.reference
+    for c in candidates:
+        if c.sphere_body == WORLD and c.surface_body == WORLD:
+            raise ConfigError(
+                scene.path,
+                "contacts",
+                f"pairs {c.a!r} with {c.b!r}, which are both fixed in the world: remove it.",
+            )
+    handle = scene.handle
+    address = equations.address
+    safety = scene.safety
+    own = isinstance(model, MechanismModel) and model.row_count > 0
+    rows_function = address("rows") if own else 0
+    responses = takes_responses(equations)
+    constraints = constraint_arrays(scene, place, candidates, rows_function)
+    stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
+    return Plan(
+        **units,
+        response_factor=address("response_factor") if responses else 0,
+        response=address("response") if responses else 0,
+        kane=address("kane"),
+        kinematics=address("kinematics"),
+        forward_dynamics=address("forward_dynamics"),
+        gravity_force=address("gravity_force"),
+        energy=0 if isinstance(model, MechanismModel) else address("energy"),
+        displace=address("displace"),
+        normalise=address("normalise"),
+        quaternions=int(bool(model.quaternions)),
+        tick_s=scene.tick_s,
+        max_events=MAX_EVENTS,
+        damping=model.damping,
+        torque_constant=constant,
+        torque_gravity=gravity,
+        torque_kp=kp,
+        torque_kd=kd,
+        torque_reference=reference,
+        torque_limit=limit,
+        q_of_u=q_of_u,
+        **asdict(stiff),
+        driven=int(np.any(constraints["row_drive"][:, :2])),
+        turns=turning_speeds(model),
+        handle_frame=place[handle.body] if handle else -1,
+        handle_point=np.array(handle.point_B, float) if handle else np.zeros(3),
+        sphere_frame=np.array([place[c.sphere_body] for c in candidates], np.int64),
+        sphere_centre=np.array([c.centre_B for c in candidates], float).reshape(nk, 3),
+        sphere_radius=np.array([c.radius for c in candidates], float),
+        sphere_inward=np.array([c.inward_B for c in candidates], float).reshape(nk, 3),
+        surface_frame=np.array([place[c.surface_body] for c in candidates], np.int64),
+        surface_kind=np.array([c.kind for c in candidates], np.int64),
+        surface_pose=np.array(
+            [[*c.X_BS.rotation.ravel(), *c.X_BS.translation] for c in candidates], float
+        ).reshape(nk, 12),
+        surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
+        restitution=np.array([_pair(scene, c).restitution for c in candidates], float),
+        **constraints,
+        rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
+        motion_scale=float(scene.mapping.motion_scale),
+        force_scale=float(scene.mapping.force_scale),
+        ramp_s=float(safety.ramp_s),
+        timeout_s=_cut_off_s(scene),
+        stall_s=max(_cut_off_s(scene), 2.0 * scene.tick_s),
+        resume_within_s=float(safety.resume_within_s),
+        max_power_W=float(safety.max_power_W or 0.0),
+        slew_N_per_s=float(safety.slew_limit_N_per_s),
+        max_stretch_m=float(safety.max_stretch_m),
+        reseat=int(scene.mapping.origin_W is None),
+        max_device_speed=float(safety.max_device_speed_m_per_s),
+        turning=TURNING[scene.coupler.rotation],
+        quaternion_WD=quaternion_of(scene.mapping.rotation_WD),
+        torque_scale=float(scene.mapping.force_scale / scene.mapping.motion_scale),
+        slew_Nm_per_s=float(scene.coupler.torque_slew),
+    )

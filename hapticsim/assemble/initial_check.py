@@ -1,0 +1,219 @@
+"""Whether a scene can start as it is written, and the nearest start at which its loops are closed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from hapticsim.arguments import number, numbers, shown, unusable
+from hapticsim.assemble.assembly import Assembly, assemble, turning_speeds
+from hapticsim.errors import ConfigError
+from hapticsim.kernels.entry import locate_kernel
+from hapticsim.kernels.memory.arrays import Output
+from hapticsim.kernels.motion.energy import MOST_Q, MOST_TURN, MOST_U
+from hapticsim.model.multibody.tree import WORLD, Model, Placement
+from hapticsim.model.scene import Scene, Shape
+
+LEAST_RATE_Hz, MOST_RATE_Hz = 1.0, 1e5
+DEPTH_m = 1e-3  # what rounding and small mistakes may leave; a contact holds it there
+GAP = 1e-4  # [m] or [rad] that a constraint may be open; the first ticks close it
+CLOSED = 1e-12  # [m] or [rad]
+STEPS = 50
+LONGEST = 0.3  # largest change of a coordinate in a step [m] or [rad]
+
+
+def assemble_start(scene: Scene, progress: Callable[[str], None] | None = None) -> Assembly:
+    """Assemble a scene and see that it can start; close its loops first where it asks for that.
+
+    Raises
+    ------
+    ConfigError : which shape is how deep in which, or which constraint is open by how much.
+    """
+    assembly = assemble(scene, progress)
+    if scene.close_loops and any(c.held for c in scene.constraints):
+        assembly = replace(assembly, scene=replace(scene, q0=closed(assembly, scene.q0, progress)))
+    check_start(assembly, progress)
+    return assembly
+
+
+def check_start(assembly: Assembly, progress: Callable[[str], None] | None = None) -> None:
+    """Refuse a scene whose contacts are penetrated, or whose constraints are open, before anything moved.
+
+    Raises
+    ------
+    ConfigError : as above.
+    """
+    out = assembly.new_output()
+    locate_kernel(progress)(
+        assembly.plan, assembly.new_state(), assembly.new_input(), out, assembly.new_workspace()
+    )
+    path = assembly.scene.path
+    refuse_beyond(assembly, assembly.scene.q0, assembly.scene.u0, path, "initial")
+    _refuse_depth(assembly, out, path, "initial")
+    _refuse_middles(assembly, assembly.scene.q0, path, "initial")
+    if out.row_gap.size and np.abs(out.row_gap).max() > GAP:
+        k = int(np.argmax(np.abs(out.row_gap)))
+        raise ConfigError(
+            path,
+            "initial",
+            f"leaves the constraint {assembly.row_names[k]!r} open by {abs(out.row_gap[k]):.3g} (m or rad): "
+            f"start with at most {GAP:g}, or write 'close_loops: true' to start at the nearest place "
+            "where it is closed.",
+        )
+
+
+def refuse_beyond(assembly: Assembly, q: np.ndarray, u: np.ndarray, path: str, key: str) -> None:
+    """Refuse coordinates (nq,) and speeds (nu,) with which the first tick would be refused as astray.
+
+    Raises
+    ------
+    ConfigError : which speed or coordinate, and what is allowed.
+    """
+    tick_s, model = assembly.scene.tick_s, assembly.scene.model
+    if np.abs(q).max(initial=0.0) > MOST_Q:
+        why = f"has a coordinate of {np.abs(q).max():.3g} m or rad: at most {MOST_Q:g} is allowed."
+        raise ConfigError(path, key, why)
+    most = np.where(turning_speeds(model) == 1, min(MOST_U, MOST_TURN / tick_s), MOST_U)
+    if np.any(np.abs(u) > most):
+        r = int(np.argmax(np.abs(u) / most))
+        why = f"gives {model.speed_names[r]!r} a speed of {u[r]:.3g} (SI): at most {most[r]:g} is allowed"
+        raise ConfigError(path, key, why + (f" at {1.0 / tick_s:g} Hz." if most[r] < MOST_U else "."))
+
+
+def check_scene(scene: object) -> None:
+    """Refuse what is no scene, or one put together in Python whose start or rate no tick could use.
+
+    Raises
+    ------
+    ConfigError : what was given, and what to give.
+    """
+    if not isinstance(scene, Scene):
+        if isinstance(scene, str | os.PathLike | Mapping):
+            scene = os.fspath(scene) if isinstance(scene, os.PathLike) else scene
+            raise ConfigError(
+                "Simulation",
+                "scene",
+                f"= {shown(scene)} is no scene: give hs.Simulation(hs.load({shown(scene)})).",
+            )
+        if isinstance(scene, Model):
+            raise ConfigError(
+                "Simulation",
+                "scene",
+                "is a model, which has no rate, shapes or handle: write hs.model_to_yaml(model) to a scene file "
+                "and give hs.Simulation(hs.load(path)).",
+            )
+        raise ConfigError("Simulation", "scene", f"= {shown(scene)} is no scene: give what hs.load returns.")
+    if not isinstance(scene.model, Model):
+        raise unusable("Simulation", "scene.model", scene.model, "a model")
+    model = scene.model
+    number("Simulation", "scene.rate_Hz", scene.rate_Hz, LEAST_RATE_Hz, MOST_RATE_Hz)
+    numbers("Simulation", "scene.q0", scene.q0, (model.nq,))
+    numbers("Simulation", "scene.u0", scene.u0, (model.nu,))
+    check_quaternions(model, scene.q0, "Simulation", "scene.q0")
+
+
+def check_quaternions(model: Model, q: np.ndarray, path: str, key: str) -> None:
+    """Refuse coordinates (nq,) with a quaternion that has not the length 1.
+
+    Raises
+    ------
+    ConfigError : where it stands, and its length.
+    """
+    for start in model.quaternions:
+        length = float(np.linalg.norm(q[start : start + 4]))
+        if not abs(length - 1.0) < 1e-3:
+            why = f"is a quaternion of the length {length:.3g}: divide it by its length."
+            raise ConfigError(path, f"{key}[{start}:{start + 4}]", why)
+
+
+def check_place(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
+    """Refuse coordinates (nq,) that put a shape into another, as a start is refused.
+
+    Raises
+    ------
+    ConfigError : which shape is how deep in which.
+    """
+    state, out = assembly.new_state(), assembly.new_output()
+    state.q[:] = q
+    locate_kernel()(assembly.plan, state, assembly.new_input(), out, assembly.new_workspace())
+    _refuse_depth(assembly, out, path, key)
+    _refuse_middles(assembly, q, path, key)
+
+
+def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
+    """Refuse what locate found deeper than DEPTH_m."""
+    if out.gap.size and out.gap.min() < -DEPTH_m:
+        k = int(np.argmin(out.gap))
+        c = assembly.candidates[k]
+        raise ConfigError(
+            path,
+            key,
+            f"puts {c.a!r} {-out.gap[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
+            f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
+        )
+
+
+def _refuse_middles(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
+    """Refuse a box whose middle lies in another at q (nq,): all corners may be outside, or on the other's.
+
+    Raises
+    ------
+    ConfigError : which box, in which, and how deep its middle lies.
+    """
+    scene = assembly.scene
+    shapes = {shape.name: shape for shape in scene.shapes}
+    for pair in scene.contacts:
+        a, b = shapes[pair.a], shapes[pair.b]
+        if a.kind != "box" or b.kind != "box":
+            continue
+        X_WA, X_WB = (_place(assembly, shape, q) for shape in (a, b))
+        apart_W = X_WA.translation - X_WB.translation
+        for inner, outer, R_WO in ((a, b, X_WB.rotation), (b, a, X_WA.rotation)):
+            depth = float(np.min(np.array(outer.size) - np.abs(R_WO.T @ apart_W)))
+            if depth > DEPTH_m:
+                why = f"puts the middle of {inner.name!r} {depth * 1e3:.3g} mm into {outer.name!r}"
+                raise ConfigError(path, key, f"{why}: move one of them.")
+
+
+def _place(assembly: Assembly, shape: Shape, q: np.ndarray) -> Placement:
+    """X_WS of a shape at q (nq,)."""
+    return shape.X_BS if shape.body == WORLD else assembly.equations.body_pose(shape.body, q) @ shape.X_BS
+
+
+def closed(assembly: Assembly, q: np.ndarray, progress: Callable[[str], None] | None = None) -> np.ndarray:
+    """Return the coordinates (nq,) near q at which the constraints that hold at the start have no gap.
+
+    Gauss-Newton steps, least in the metric of the mass matrix, on the constraint manifold.
+
+    Raises
+    ------
+    ConfigError : they cannot all be closed from there; by how much the worst stays open.
+    """
+    locate, equations = locate_kernel(progress), assembly.equations
+    state, out, ws = assembly.new_state(), assembly.new_output(), assembly.new_workspace()
+    state.q[:] = q
+    for _ in range(STEPS):
+        locate(assembly.plan, state, assembly.new_input(), out, ws)
+        m = int(ws.counts[0])
+        A, phi = ws.A[:m], ws.phi[:m]
+        if np.abs(phi).max(initial=0.0) <= CLOSED:
+            return state.q.copy()
+        root = np.linalg.cholesky(equations.mass_matrix(state.q))
+        scaled = np.linalg.solve(root, A.T)  # A L^-T, transposed
+        step = -np.linalg.solve(root.T, np.linalg.pinv(scaled.T, rcond=1e-9) @ phi)
+        step *= min(1.0, LONGEST / max(np.abs(step).max(), 1e-300))
+        moved = np.empty_like(state.q)
+        equations.kernels.displace(state.q, step, moved)
+        state.q[:] = moved
+    if np.abs(phi).max() <= 1e3 * CLOSED:
+        return state.q.copy()
+    k = int(ws.rows[int(np.argmax(np.abs(phi)))]) - len(assembly.candidates)
+    raise ConfigError(
+        assembly.scene.path,
+        "close_loops",
+        f"found no place near the start where all constraints are closed ({assembly.row_names[k]!r} stays "
+        f"open by {np.abs(phi).max():.3g}): start nearer to one, or correct the constraint.",
+    )

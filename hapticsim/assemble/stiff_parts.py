@@ -1,0 +1,123 @@
+"""What of a scene is stiff, by samples of its configurations: damping, torque laws, and the coupler's mass.
+
+The tick compares these with its length and chooses how it integrates (kernels/motion/stiffness.py).
+A decay is
+that of M^-1 C, an oscillation the root of M^-1 K, with all joints free to move: contacts and constraints only
+add inertia.  M depends on the configuration; the fastest of the start and of random ones counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hapticsim.equations.compiled import Equations
+from hapticsim.model.mechanism_model import MechanismModel
+from hapticsim.model.multibody.tree import JOINT_KINDS, Model
+from hapticsim.model.scene import Scene
+
+SAMPLES, SAMPLES_LARGE, LARGE = 96, 24, 16  # configurations; with more speeds than LARGE the second
+REACH_m = 0.5  # of a sliding joint without limits
+HELD_DECAY = 0.5  # times the tick: a held damper throws back from 1 on
+
+
+@dataclass(frozen=True)
+class StiffParts:
+    """What ``Plan`` says about it (kernels/memory/arrays.py)."""
+
+    law_in_stages: int
+    damping_rate: float  # [1/s]
+    spring_rate: float  # [rad/s]
+    handle_mobility: float  # [1/kg]
+    turn_mobility: float  # [1/(kg m^2)]
+    energy_scale: float  # [J]
+
+
+def find_stiff_parts(
+    scene: Scene, equations: Equations, kp: np.ndarray, kd: np.ndarray, damping: np.ndarray
+) -> StiffParts:
+    """Return what is stiff in a scene with these springs and dampers of its torque laws (nu,).
+
+    A law whose damper is below kp h cannot be held for a tick of h seconds: its hold takes kp h / 2 away.
+    """
+    h = scene.tick_s
+    found = [_at(scene, equations, kp, kd, damping, q) for q in _configurations(scene, equations)]
+    joints, held, springs, pushed, turned, kinetic, potential = np.array([f for f in found if f]).T
+    in_stages = bool(
+        np.any((kp > 0.0) & (kd + damping < kp * h))
+        or h * held.max() > HELD_DECAY
+        or h * h * springs.max() > HELD_DECAY**2
+    )
+    decay = joints.max() + (held.max() if in_stages else 0.0)
+    return StiffParts(
+        law_in_stages=int(in_stages),
+        damping_rate=float(decay),
+        spring_rate=float(np.sqrt(springs.max())) if in_stages else 0.0,
+        handle_mobility=float(pushed.max()),
+        turn_mobility=float(turned.max()),
+        energy_scale=float(kinetic.mean() + potential.std()),
+    )
+
+
+def _configurations(scene: Scene, equations: Equations) -> list[np.ndarray]:
+    """The start, and random ones within the limits of the joints."""
+    model, rng = scene.model, np.random.default_rng(0)
+    many = SAMPLES if model.nu <= LARGE else SAMPLES_LARGE
+    return [scene.q0.copy(), *(_random(model, scene.q0, rng) for _ in range(many))]
+
+
+def _random(model: Model, start: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    if isinstance(model, MechanismModel):
+        return start + rng.uniform(-1.0, 1.0, model.nq)
+    q = start.copy()
+    for joint in model.moving_joints:
+        place = model.q_slice(joint.name)
+        if JOINT_KINDS[joint.kind].quaternion is not None:
+            turn = place.start + JOINT_KINDS[joint.kind].quaternion
+            quaternion = rng.normal(size=4)
+            q[turn : turn + 4] = quaternion / np.linalg.norm(quaternion)
+        elif joint.nq == 1 and np.isfinite(joint.lower) and np.isfinite(joint.upper):
+            q[place] = rng.uniform(joint.lower, joint.upper)
+        else:
+            angular = joint.kind != "prismatic"
+            q[place] = rng.uniform(-np.pi, np.pi, joint.nq) if angular else rng.uniform(-1, 1) * REACH_m
+    return q
+
+
+def _at(
+    scene: Scene, equations: Equations, kp: np.ndarray, kd: np.ndarray, damping: np.ndarray, q: np.ndarray
+) -> tuple[float, ...] | None:
+    """What is stiff at one configuration, and its energies; nothing where M is singular."""
+    n, nf = equations.nu, len(equations.frames)
+    M, h, V = np.empty((n, n)), np.empty(n), np.empty((nf, n, 6))
+    X, vel, acc = np.empty((nf, 12)), np.empty((nf, 6)), np.empty((nf, 6))
+    equations.kernels.kane(q, np.zeros(n), np.empty(equations.nq), M, h, X, V, vel, acc)
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        return None
+    whiten = np.linalg.inv(L)
+
+    def fastest(diagonal: np.ndarray) -> float:
+        if not diagonal.any():
+            return 0.0
+        return float(np.linalg.eigvalsh(whiten * diagonal @ whiten.T).max())
+
+    pushed = turned = 0.0
+    if scene.handle is not None:
+        i = equations.frames.index(scene.handle.body)
+        r = X[i, :9].reshape(3, 3) @ scene.handle.point_B
+        J = (V[i, :, 3:] + np.cross(V[i, :, :3], r)).T
+        pushed, turned = (float(np.linalg.norm(whiten @ part.T, 2) ** 2) for part in (J, V[i, :, :3].T))
+    energies = np.zeros(2)
+    equations.kernels.energy(q, np.zeros(n), energies)
+    return (
+        fastest(damping),
+        fastest(kd),
+        fastest(kp),
+        pushed,
+        turned,
+        0.5 * float(np.trace(M)),
+        float(energies[1]),
+    )

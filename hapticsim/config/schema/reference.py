@@ -1,0 +1,92 @@
+"""The page of all config keys, printed from the schema: ``python -m hapticsim.config.schema.reference``.
+
+``docs/config.md`` ends with this text; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from hapticsim.config.schema.constraints import AnyConstraint, ConstraintEntry
+from hapticsim.config.schema.refusal import allowance, is_section, without_none
+from hapticsim.config.schema.robot import Origin
+from hapticsim.config.schema.scene import AnyShape, SceneFile, ShapeEntry
+
+_UNIONS: tuple[tuple[Any, type[BaseModel]], ...] = ((AnyShape, ShapeEntry), (AnyConstraint, ConstraintEntry))
+
+
+def reference() -> str:
+    """Return one Markdown table per section, in the order of the file, each section once."""
+    tables: list[str] = []
+    printed: set[type[BaseModel]] = set()
+    waiting: list[tuple[str, type[BaseModel]]] = [("The file", SceneFile)]
+    while waiting:
+        title, section = waiting.pop(0)
+        if section in printed:
+            continue
+        printed.add(section)
+        tables.append(_table(title, section))
+        nested: list[tuple[str, type[BaseModel]]] = []
+        for key, field in _own_fields(section).items():
+            path = key if section is SceneFile else f"{title.strip('`')}.{key}"
+            nested.extend(_nested(path, field))
+        waiting[:0] = nested
+    return "\n".join(tables)
+
+
+def _own_fields(section: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The keys of a section without those that its kinds share, which have their own table."""
+    inherited: dict[str, FieldInfo] = {}
+    for union, shared in _UNIONS:
+        if section in get_args(get_args(union)[0]):
+            inherited = shared.model_fields
+    return {key: field for key, field in section.model_fields.items() if key not in inherited}
+
+
+def _nested(path: str, field: FieldInfo) -> list[tuple[str, type[BaseModel]]]:
+    """The sections that a key holds, with the title of each."""
+    inner = without_none(field.annotation)
+    if get_origin(inner) in (list, dict):
+        path += "[]" if get_origin(inner) is list else ".<joint>"
+        inner = without_none(get_args(inner)[-1])
+    if inner is Origin:
+        return [("`origin`, everywhere", Origin)]
+    if is_section(inner):
+        return [(f"`{path}`", inner)]
+    kinds = [kind for kind in get_args(inner) if is_section(kind)]
+    shared: list[tuple[str, type[BaseModel]]] = [
+        (f"`{path}`, every kind", base)
+        for union, base in _UNIONS
+        if kinds and kinds[0] in get_args(get_args(union)[0])
+    ]
+    return shared + [
+        (f"`{path}`, {get_args(kind.model_fields['kind'].annotation)[0]}", kind) for kind in kinds
+    ]
+
+
+def _table(title: str, section: type[BaseModel]) -> str:
+    meaning = " ".join((section.__doc__ or "").split()).replace("``", "`")
+    lines = [f"### {title}", "", meaning, ""]
+    lines += ["| key | what it may be | default | meaning |", "|---|---|---|---|"]
+    for key, field in _own_fields(section).items():
+        words = allowance(field.annotation, field.metadata)
+        lines.append(f"| `{key}` | {words} | {_default(field)} | {field.description} |")
+    return "\n".join([*lines, ""])
+
+
+def _default(field: FieldInfo) -> str:
+    if field.is_required():
+        return "required"
+    value: Any = field.default
+    if value is None or isinstance(value, BaseModel) or value in ([], {}):
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    print(reference())

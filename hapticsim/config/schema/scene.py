@@ -1,0 +1,332 @@
+"""The keys of a config file: type, unit, default and meaning of each.
+
+Every number is SI and carries its unit in the key.  Nothing here knows files or models: ``build`` makes a
+``Scene`` of it, ``refusal`` turns what does not fit into a sentence, ``reference`` prints it as a page.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from hapticsim.config.schema.constraints import AnyConstraint
+from hapticsim.config.schema.robot import (
+    Byte,
+    Endpoint,
+    Name,
+    NotNegative,
+    Origin,
+    Positive,
+    PositiveVector2,
+    PositiveVector3,
+    Quaternion,
+    Robot,
+    Section,
+    Vector2,
+    Vector3,
+)
+
+
+class ShapeEntry(Section):
+    """What all shapes have.  Shapes that appear in no contact are only drawn."""
+
+    name: Name = Field(description="unique")
+    body: Name = Field(default="world", description="body that carries it, or 'world'")
+    origin: Origin = Field(default=Origin(), description="pose of the shape in the body frame")
+    color: Annotated[list[Byte], Field(min_length=3, max_length=3)] = Field(
+        default=[150, 160, 175], description="red, green, blue, 0 to 255"
+    )
+
+
+class Sphere(ShapeEntry):
+    """A ball about the shape's origin."""
+
+    kind: Literal["sphere"] = Field(description="sphere")
+    radius_m: Positive = Field(description="radius")
+
+
+class Capsule(ShapeEntry):
+    """A cylinder along z of the shape with half balls at its ends."""
+
+    kind: Literal["capsule"] = Field(description="capsule")
+    radius_m: Positive = Field(description="radius")
+    length_m: Positive = Field(description="distance between the centres of the two ends")
+
+
+class Box(ShapeEntry):
+    """A cuboid about the shape's origin."""
+
+    kind: Literal["box"] = Field(description="box")
+    half_extents_m: PositiveVector3 = Field(description="half of its length along x, y, z")
+
+
+class Plane(ShapeEntry):
+    """The half space below z = 0 of the shape."""
+
+    kind: Literal["plane"] = Field(description="plane")
+    drawn_half_extents_m: PositiveVector2 = Field(
+        default=[1.0, 1.0], description="size of the part that is drawn"
+    )
+
+
+AnyShape = Annotated[Sphere | Capsule | Box | Plane, Field(discriminator="kind")]
+
+
+class ContactEntry(Section):
+    """Two shapes that may touch: rigid, without friction, never pulling."""
+
+    between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
+        description="shape names: a sphere, capsule or box, and a plane or box"
+    )
+    restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        default=0.0, description="speed after an impact by speed before it"
+    )
+
+
+class TorqueEntry(Section):
+    """Torque law of a joint, held for a tick if it can: ``tau = c + gravity(q) + kp (q_ref - q) - kd u``."""
+
+    joint: Name = Field(description="joint name, or 'all' for every joint that has no entry of its own")
+    law: Literal["none", "constant", "gravity_compensation", "pd"] = Field(description="which terms apply")
+    gravity_compensation: bool = Field(
+        default=False, description="with law pd: add the torque that holds the weight"
+    )
+    constant_Nm: float | None = Field(default=None, description="c, revolute; law constant")
+    constant_N: float | None = Field(default=None, description="c, prismatic; law constant")
+    stiffness_Nm_per_rad: NotNegative | None = Field(default=None, description="kp, revolute; law pd")
+    stiffness_N_per_m: NotNegative | None = Field(default=None, description="kp, prismatic; law pd")
+    damping_Nms_per_rad: NotNegative | None = Field(
+        default=None, description="kd, revolute; law pd or gravity_compensation"
+    )
+    damping_Ns_per_m: NotNegative | None = Field(
+        default=None, description="kd, prismatic; law pd or gravity_compensation"
+    )
+    reference_rad: float | None = Field(
+        default=None, description="q_ref, revolute; left out: the initial angle"
+    )
+    reference_m: float | None = Field(
+        default=None, description="q_ref, prismatic; left out: the initial displacement"
+    )
+
+
+class HandleEntry(Section):
+    """The point of the mechanism that the hand holds through the coupler."""
+
+    body: Name = Field(description="a moving body")
+    point_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="point in the body frame")
+
+
+class UniversalStart(Section):
+    """Start of a universal joint: about the axis, then about axis2."""
+
+    angles_rad: Vector2 = Field(default=[0.0, 0.0], description="angles")
+    rates_rad_per_s: Vector2 = Field(default=[0.0, 0.0], description="their rates")
+
+
+class CylindricalStart(Section):
+    """Start of a cylindrical joint."""
+
+    angle_rad: float = Field(default=0.0, description="angle about the axis")
+    displacement_m: float = Field(default=0.0, description="displacement along it")
+    angular_velocity_rad_per_s: float = Field(default=0.0, description="about the axis")
+    velocity_m_per_s: float = Field(default=0.0, description="along it")
+
+
+class PlanarStart(Section):
+    """Start of a planar joint, in the axes of the joint frame that span its plane."""
+
+    xy_m: Vector2 = Field(default=[0.0, 0.0], description="position of the body's origin")
+    angle_rad: float = Field(default=0.0, description="angle about the axis")
+    velocity_m_per_s: Vector2 = Field(default=[0.0, 0.0], description="velocity of the body's origin")
+    angular_velocity_rad_per_s: float = Field(default=0.0, description="about the axis")
+
+
+class BallStart(Section):
+    """Start of a ball joint, in the axes of the joint frame."""
+
+    rpy_rad: Vector3 | None = Field(default=None, description="orientation of the body, as in an origin")
+    quaternion_wxyz: Quaternion | None = Field(default=None, description="orientation, instead of rpy_rad")
+    angular_velocity_rad_per_s: Vector3 = Field(default=[0.0, 0.0, 0.0], description="angular velocity")
+
+
+class FreeStart(BallStart):
+    """Start of a free joint, in the axes of the joint frame."""
+
+    xyz_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="position of the body")
+    velocity_m_per_s: Vector3 = Field(default=[0.0, 0.0, 0.0], description="velocity of the body's origin")
+
+
+class Initial(Section):
+    """Where the mechanism starts; joints left out start at zero, at rest."""
+
+    q_rad: dict[Name, float] = Field(default={}, description="angles by joint name, revolute or helical")
+    q_m: dict[Name, float] = Field(default={}, description="displacements by joint name, prismatic")
+    u_rad_per_s: dict[Name, float] = Field(
+        default={}, description="speeds by joint name, revolute or helical"
+    )
+    u_m_per_s: dict[Name, float] = Field(default={}, description="speeds by joint name, prismatic")
+    universal: dict[Name, UniversalStart] = Field(default={}, description="by joint name")
+    cylindrical: dict[Name, CylindricalStart] = Field(default={}, description="by joint name")
+    planar: dict[Name, PlanarStart] = Field(default={}, description="by joint name")
+    ball: dict[Name, BallStart] = Field(default={}, description="orientations and velocities by joint name")
+    free: dict[Name, FreeStart] = Field(default={}, description="poses and velocities by joint name")
+
+
+class MappingEntry(Section):
+    """Device workspace to world; the device frame has X right, Y away from the user, Z up."""
+
+    origin_m: Vector3 | None = Field(
+        default=None, description="world point of the device's centre; left out: the handle at the start"
+    )
+    rpy_rad: Vector3 = Field(default=[0.0, 0.0, 0.0], description="device axes in the world, as in an origin")
+    motion_scale: Positive = Field(default=1.0, description="metres in the world per metre of the device")
+    force_scale: Positive = Field(default=1.0, description="force on the hand per force in the world")
+
+
+class Coupler(Section):
+    """Spring and damper between device and handle; a gain left out follows from device and rate."""
+
+    stiffness_N_per_m: Positive | None = Field(default=None, description="spring")
+    damping_Ns_per_m: NotNegative | None = Field(default=None, description="damper")
+    device_damping_Ns_per_m: NotNegative | None = Field(
+        default=None, description="physical damping of the device that the stability condition may count on"
+    )
+    rotation: Literal["none", "z", "full"] = Field(
+        default="none", description="what is coupled of the rotation: nothing, about the device's z, all axes"
+    )
+    stiffness_Nm_per_rad: Positive | None = Field(default=None, description="spring of the rotation")
+    damping_Nms_per_rad: NotNegative | None = Field(default=None, description="damper of the rotation")
+    device_damping_Nms_per_rad: NotNegative | None = Field(
+        default=None, description="as device_damping_Ns_per_m, of the rotation"
+    )
+    torque_limit_Nm: Positive | None = Field(
+        default=None, description="largest torque; left out: the device's own limit"
+    )
+    slew_limit_Nm_per_s: Positive = Field(default=50.0, description="fastest change of the torque")
+    unsafe: bool = Field(
+        default=False, description="take gains with which a device that is let go swings by itself"
+    )
+
+
+class SafetyEntry(Section):
+    """Limits of the force output."""
+
+    ramp_s: NotNegative = Field(default=0.5, description="time from zero to full coupling after arming")
+    timeout_s: Annotated[float, Field(ge=0.001, le=0.01)] = Field(
+        default=0.01, description="silence of the device after which the force is zero"
+    )
+    force_limit_N: Positive | None = Field(
+        default=None, description="largest force; left out: the device's own limit"
+    )
+    slew_limit_N_per_s: Annotated[float, Field(gt=0.0, le=1e7)] = Field(
+        default=2000.0, description="fastest change of the force"
+    )
+    max_stretch_m: Positive = Field(
+        default=0.05,
+        description="arming is refused while device and handle are farther apart; four times as far takes "
+        "the force away",
+    )
+    max_device_speed_m_per_s: Positive = Field(
+        default=5.0, description="a device that moves or jumps faster takes the force away"
+    )
+    max_power_W: Positive | None = Field(
+        default=None,
+        description="more power into the hand takes the force away; left out: half of the largest force at "
+        "max_device_speed_m_per_s",
+    )
+    resume_within_s: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
+        default=0.1,
+        description="force ramps up again by itself after a silence that ends within this; 0: never",
+    )
+
+
+class Device(Section):
+    """The hand's end."""
+
+    driver: Name = Field(default="scripted", description="name of an installed driver")
+    emulate: Name = Field(
+        default="omega_3", description="row of the device table that an emulated device takes after"
+    )
+    options: dict[str, Any] = Field(default={}, description="handed to the driver untouched")
+    hold_to_run: Literal["engage", "first", "second", "third", "fourth"] | None = Field(
+        default=None,
+        description="button that must stay down for force, in a run; left out: what the driver says",
+    )
+    endpoint: Endpoint | None = Field(
+        default=None, description="ipc:// or tcp:// address; left out: a private ipc folder"
+    )
+
+
+class Link(Section):
+    """Emulated link between the operator and the remote site."""
+
+    delay_up_s: NotNegative = Field(default=0.0, description="operator to remote")
+    delay_down_s: NotNegative = Field(default=0.0, description="remote to operator")
+    jitter_s: NotNegative = Field(default=0.0, description="largest additional delay of a message")
+    loss: Annotated[float, Field(ge=0.0, lt=1.0)] = Field(
+        default=0.0, description="probability that a message is lost"
+    )
+    silence_s: Annotated[float, Field(ge=0.02, le=10.0)] = Field(
+        default=0.25,
+        description="how much older than delays and jitter explain the remote site's word may be, before the "
+        "force is taken away; across a real network its own delay comes out of this",
+    )
+    seed: Annotated[int, Field(ge=0, le=4294967295)] = Field(default=0, description="of the random numbers")
+
+
+class Publish(Section):
+    """What observers may subscribe to."""
+
+    rate_Hz: Annotated[float, Field(gt=0.0, le=1000.0)] = Field(
+        default=200.0, description="state messages per second"
+    )
+    endpoint: Endpoint | None = Field(
+        default=None, description="ipc:// or tcp:// address; left out: a private ipc folder"
+    )
+    look_ahead_s: Annotated[float, Field(ge=0.0, le=2.0)] = Field(
+        default=0.15, description="how far ahead the ghost is when there is no link; 0: no ghost"
+    )
+
+
+class SceneFile(Section):
+    """A scene file; ``extends: other.yaml`` starts from that file: mappings merge, the last value wins."""
+
+    name: Name = Field(description="title")
+    robot: Robot = Field(description="the mechanism")
+    gravity_m_per_s2: Vector3 = Field(
+        default=[0.0, 0.0, -9.81],
+        description="in world axes, z up; not of a mechanism file, which says its own",
+    )
+    shapes: list[AnyShape] = Field(default=[], description="geometry, to touch and to draw")
+    contacts: list[ContactEntry] = Field(default=[], description="pairs of shapes that may touch")
+    constraints: list[AnyConstraint] = Field(
+        default=[], description="what ties bodies and joints to one another; may be switched"
+    )
+    switch_on_button: dict[Name, Name] = Field(
+        default={}, description="by name of a constraint, the button of the device that switches it"
+    )
+    torques: list[TorqueEntry] = Field(default=[], description="torque laws of joints")
+    handle: HandleEntry | None = Field(
+        default=None, description="what the hand holds; left out: nothing to hold"
+    )
+    initial: Initial = Field(default=Initial(), description="where it starts")
+    close_loops: bool = Field(
+        default=False, description="start at the nearest place where the constraints are closed"
+    )
+    rate_Hz: Annotated[float, Field(ge=100.0, le=10000.0)] = Field(
+        default=1000.0, description="ticks per second"
+    )
+    mapping: MappingEntry = Field(default=MappingEntry(), description="device workspace to world")
+    coupler: Coupler = Field(default=Coupler(), description="between the device and the handle")
+    safety: SafetyEntry = Field(default=SafetyEntry(), description="limits of the force output")
+    device: Device = Field(default=Device(), description="the hand's end")
+    link: Link | None = Field(
+        default=None, description="delay between operator and remote site; left out: none"
+    )
+    anticipate_s: Annotated[float, Field(ge=0.0, le=0.1)] = Field(
+        default=0.0,
+        description="how far ahead the server foresees contacts and prepares for them; 0: not at all",
+    )
+    publish: Publish = Field(default=Publish(), description="what observers get")
+    duration_s: Positive | None = Field(default=None, description="how long to run; left out: until stopped")

@@ -1,0 +1,98 @@
+"""The scenes that come with hapticsim, by name: ``hapticsim run panda_table`` from any folder."""
+
+from __future__ import annotations
+
+import os
+from importlib.util import find_spec
+from pathlib import Path
+
+import yaml
+
+from hapticsim.errors import ConfigError, listed, nearest
+
+DEFAULT = "wam_table"
+_PACKAGE = Path(__file__).parents[1]
+# Installed, the scenes stand in the package; in a checkout, in its folder configs/.
+FOLDERS = (_PACKAGE / "scenes", _PACKAGE.parent / "configs")
+
+
+def shipped_scenes() -> dict[str, Path]:
+    """Return the scene files by name, sorted by name."""
+    folder = next((f for f in FOLDERS if f.is_dir()), FOLDERS[0])
+    return {file.stem: file for file in sorted(folder.glob("*.yaml"))}
+
+
+def text_of(name: str) -> str:
+    """Return the text of a shipped scene.
+
+    Raises
+    ------
+    ConfigError : no scene has this name.
+    """
+    scenes = shipped_scenes()
+    if name not in scenes:
+        raise ConfigError(
+            name,
+            "",
+            f"is no scene that comes with hapticsim{nearest(name, scenes)}: give one of {listed(scenes)}.",
+        )
+    return scenes[name].read_text(encoding="utf-8")
+
+
+def scene_path(given: str | Path) -> Path:
+    """Return the file that is meant: the one at that path, else the shipped scene of that name.
+
+    Raises
+    ------
+    ConfigError : a bare word that is neither a file nor the name of a shipped scene.
+    """
+    path = Path(given)
+    is_word = path.name == str(given) and not path.suffix and "\0" not in path.name
+    if not is_word or os.path.exists(path):
+        return path
+    scenes = shipped_scenes()
+    if path.name not in scenes:
+        raise ConfigError(
+            given,
+            "",
+            f"is neither a file here nor a scene that comes with hapticsim{nearest(path.name, scenes)}: "
+            f"give a scene file, or one of {listed(scenes)}.",
+        )
+    return scenes[path.name]
+
+
+def about(file: Path) -> str:
+    """Return the first sentence of the comment that a scene file starts with."""
+    words: list[str] = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        words += line.lstrip("# ").split()
+        if words and words[-1].endswith("."):
+            break
+    sentence, stop, _ = " ".join(words).partition(". ")
+    return sentence + "." * bool(stop)
+
+
+def missing_extra(file: Path) -> str:
+    """Return the extra that a scene needs and that is not installed, or an empty string."""
+    from hapticsim.model.library import library_models
+
+    robot = yaml.safe_load(file.read_text(encoding="utf-8")).get("robot") or {}
+    if "package" in (robot.get("urdf") or {}) and not library_models():
+        return "robots"
+    if "mechanism" in robot and find_spec("sympy") is None:
+        return "mechanisms"
+    return ""
+
+
+def listing() -> str:
+    """Return a line for each shipped scene: its name, what it shows, and the extra it needs and lacks."""
+    scenes = shipped_scenes()
+    width = max(map(len, scenes), default=0)
+    lines = []
+    for name, file in scenes.items():
+        extra = missing_extra(file)
+        need = f"  [needs: pip install 'hapticsim[{extra}]']" if extra else ""
+        lines.append(f"{name:{width}}  {about(file)}{need}")
+    return "\n".join(lines)

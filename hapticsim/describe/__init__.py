@@ -1,0 +1,1 @@
+"""Rows and events into words and payloads: what a run tells its observers and its recording."""

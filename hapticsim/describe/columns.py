@@ -1,0 +1,220 @@
+"""What the numbers of a recording say, in words: name, unit, sign and frame of each (docs/recordings.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hapticsim.assemble.assembly import Assembly
+from hapticsim.describe.constraints import is_angular
+from hapticsim.kernels.memory.sample import FIXED, HINT_WORDS
+from hapticsim.model.constraints import Row
+from hapticsim.model.mechanism_model import MechanismModel
+from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, LINEAR, Joint, Model
+from hapticsim.model.scene import Scene
+from hapticsim.recording.quantities import Quantity
+
+DEVICE_AXES, WORLD_AXES, BODY_AXES = "device axes", "world axes", "axes of the body"
+
+# what begins a column's name: unit, words
+_VECTORS = {
+    "device_{}_m": ("m", f"position of the device, {DEVICE_AXES}"),
+    "device_v{}_m_per_s": ("m/s", f"velocity of the device, {DEVICE_AXES}"),
+    "hand_force_{}_N": ("N", f"force that the device applies to the hand, {DEVICE_AXES}"),
+    "coupler_{}_N": ("N", f"force of the coupler on the handle, {WORLD_AXES}"),
+    "anchor_{}_m": ("m", f"where the device wants the handle, {WORLD_AXES}"),
+    "handle_{}_m": ("m", f"where the handle is, {WORLD_AXES}"),
+    "device_w{}_rad_per_s": ("rad/s", f"angular velocity of the device's handle, {DEVICE_AXES}"),
+    "hand_torque_{}_Nm": ("N m", f"torque that the device applies to the hand, {DEVICE_AXES}"),
+    "coupler_torque_{}_Nm": ("N m", f"torque of the coupler on the handle's body, {WORLD_AXES}"),
+}
+_QUATERNIONS = {
+    "device_q{}": "orientation of the device's handle, quaternion w, x, y, z to device axes",
+    "turn_offset_q{}": "the handle's body seen from the device's handle when armed, quaternion w, x, y, z",
+}
+_SINGLE = {
+    "time_s": ("s", "time at the start of the tick, from the first tick on"),
+    "tick": ("", "number of the tick, from 0"),
+    "device_age_s": ("s", "age of the device's sample when the tick took it; infinite: there was none yet"),
+    "device_present": ("", "1 while a device is there"),
+    "arm_requests": ("", "requests for force so far"),
+    "disarm_requests": ("", "requests to take the force away so far"),
+    "coupler_stiffness_N_per_m": ("N/m", f"stiffness of the coupler, {WORLD_AXES}"),
+    "coupler_damping_Ns_per_m": ("N s/m", f"damping of the coupler, {WORLD_AXES}"),
+    "force_limit_N": ("N", "largest force on the hand"),
+    "safety": ("", "state of the force: 0 disarmed, 1 arming, 2 armed, 3 fault, 4 interrupted"),
+    "fault": ("", "why there is no force: a sum of the bits of codes.Fault"),
+    "gain": ("", "coupling, from 0 to 1"),
+    "lateness_us": ("us", "start of the tick after its deadline; 0 in virtual time"),
+    "execution_us": ("us", "how long the tick took; 0 in virtual time"),
+    "coupler_stiffness_Nm_per_rad": ("N m/rad", "turning stiffness of the coupler"),
+    "coupler_damping_Nms_per_rad": ("N m s/rad", "turning damping of the coupler"),
+    "torque_limit_Nm": ("N m", "largest torque on the hand"),
+    "link_late_s": ("s", "by how much the remote site's last word is older than its link allows"),
+    "device_flags": ("", "what the device says of itself: a sum of the bits of codes.DeviceFlag"),
+    "tick_gap_s": ("s", "time since the tick before"),
+    "suspended_s": ("s", "how long the computer was suspended since the tick before"),
+    "interruptions": ("", "silences of the device that ended by themselves, so far"),
+    "longest_interruption_s": ("s", "the longest of them"),
+}
+FIXED_WORDS: dict[str, tuple[str, str]] = {
+    **_SINGLE,
+    **{key.format(a): about for key, about in _VECTORS.items() for a in "xyz"},
+    **{key.format(a): ("", words) for key, words in _QUATERNIONS.items() for a in "wxyz"},
+}
+
+_AXES = ("wx", "wy", "wz"), ("vx", "vy", "vz"), ("qw", "qx", "qy", "qz")
+# of joints with several: names of the coordinates, and of the speeds
+COMPONENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "universal": (("first", "second"), ("first", "second")),
+    "cylindrical": (("angle", "displacement"), ("angle", "displacement")),
+    "planar": (("x", "y", "angle"), ("x", "y", "angle")),
+    "ball": (_AXES[2], _AXES[0]),
+    "free": (("x", "y", "z", *_AXES[2]), (*_AXES[0], *_AXES[1])),
+}
+_HINTS = {
+    "guard": ("", "which guard fires; -1: none"),
+    "bend_per_s": ("1/s", "how the guard bends"),
+    "dependent": ("", "the dependent speeds to choose: a sum of 2^r; 0: none"),
+    "pushing": ("", "the contacts that push at an impulse: a sum of 2^k; 0: none"),
+}
+
+
+def tick_quantities(assembly: Assembly) -> list[Quantity]:
+    """Return what the columns of a run of ticks are, in their order (kernels/memory/sample.py)."""
+    scene = assembly.scene
+    held = [c.name for c in scene.constraints]
+    rows = [row for c in scene.constraints for row in c.rows]
+    return [
+        *(Quantity(name, *FIXED_WORDS[name], (name,)) for name in FIXED),
+        *coordinates(scene.model),
+        *speeds(scene.model),
+        *_contacts(assembly),
+        Quantity("rank", "", "rank of the imposed rows", ("rank",)),
+        Quantity("rows", "", "number of the imposed rows", ("rows",)),
+        Quantity("dependent", "", "the dependent speeds: a sum of 2^r", ("dependent",)),
+        *(
+            _plain(f"switch[{c}]", "", "twice the requests to switch it, and 1 where the last is to hold")
+            for c in held
+        ),
+        *(_plain(f"hold[{c}]", "", "0 free, 1 holds, 2 slips forward, 3 slips backward") for c in held),
+        *(
+            _plain(f"row_gap[{name}]", _row_units(row, scene)[0], "gap before projection; 0 while it is free")
+            for name, row in zip(assembly.row_names, rows, strict=True)
+        ),
+        *(
+            _plain(f"row_force[{name}]", _row_units(row, scene)[1], "force of the row, or of its friction")
+            for name, row in zip(assembly.row_names, rows, strict=True)
+        ),
+        *(
+            _plain(f"hint_{what}[{i}]", _HINTS[what][0], f"foreseen event: {_HINTS[what][1]}")
+            for i in range(assembly.hints)
+            for what in HINT_WORDS
+        ),
+    ]
+
+
+def offline_quantities(model: Model) -> list[Quantity]:
+    """Return what the columns of a run of the mechanism alone are, in their order (experiment.py)."""
+    rate = [
+        Quantity(q.name.replace("u[", "udot[", 1), f"{q.unit}^2", f"rate of {q.name}", (f"udot{r}",))
+        for r, q in enumerate(speeds(model))
+    ]
+    words = "relative difference of the other algorithm in udot; NaN: none was compared"
+    return [
+        _plain("time_s", "s", "time since the start"),
+        *coordinates(model),
+        *speeds(model),
+        *rate,
+        _plain("kinetic_J", "J", "kinetic energy"),
+        _plain("potential_J", "J", "potential energy; of a mass m at p it is -m g . p"),
+        _plain("evaluations", "", "evaluations of the forward dynamics so far"),
+        _plain("condition_number", "", "condition number of the mass matrix; NaN: it was not asked for"),
+        *(
+            Quantity(q.name.replace("u[", "difference[", 1), "", words, (f"difference{r}",))
+            for r, q in enumerate(speeds(model))
+        ),
+    ]
+
+
+def coordinates(model: Model) -> list[Quantity]:
+    """Return the generalized coordinates by the names of their joints, in the order of q."""
+    if isinstance(model, MechanismModel):
+        return [
+            Quantity(f"q[{v.name}]", v.unit, "coordinate of the mechanism", (f"q{i}",))
+            for i, v in enumerate(model.coordinates)
+        ]
+    told = [one for joint in model.moving_joints for one in _coordinates_of(joint)]
+    return [Quantity(f"q{name}", unit, words, (f"q{i}",)) for i, (name, unit, words) in enumerate(told)]
+
+
+def speeds(model: Model) -> list[Quantity]:
+    """Return the generalized speeds by the names of their joints, in the order of u."""
+    if isinstance(model, MechanismModel):
+        joints = zip(model.moving_joints, model.speeds, strict=True)
+        told = [(f"[{j.name}]", f"{v.unit}/s", f"generalized speed {v.name}") for j, v in joints]
+    else:
+        told = [one for joint in model.moving_joints for one in _speeds_of(joint)]
+    return [Quantity(f"u{name}", unit, words, (f"u{r}",)) for r, (name, unit, words) in enumerate(told)]
+
+
+def _coordinates_of(joint: Joint) -> Iterator[tuple[str, str, str]]:
+    """Name behind the q, unit and words of each coordinate of a joint of a tree."""
+    kind = JOINT_KINDS[joint.kind]
+    if joint.kind not in COMPONENTS:
+        yield f"[{joint.name}]", kind.units[0], f"{joint.kind} joint: {_displacement(kind.units[0])}"
+        return
+    for i, component in enumerate(COMPONENTS[joint.kind][0]):
+        if kind.quaternion is not None and i >= kind.quaternion:
+            unit, words = "", "orientation of the body in the joint's frame, quaternion w, x, y, z"
+        else:
+            unit = LINEAR if kind.quaternion is not None else kind.units[i]
+            words = f"{_displacement(unit)} in the joint's frame"
+        yield f"[{joint.name}].{component}", unit, f"{joint.kind} joint: {words}"
+
+
+def _speeds_of(joint: Joint) -> Iterator[tuple[str, str, str]]:
+    """Name behind the u, unit and words of each speed of a joint of a tree."""
+    kind = JOINT_KINDS[joint.kind]
+    if joint.kind not in COMPONENTS:
+        yield f"[{joint.name}]", f"{kind.units[0]}/s", f"{joint.kind} joint: rate of its coordinate"
+        return
+    for component, unit in zip(COMPONENTS[joint.kind][1], kind.units, strict=True):
+        words = "rate of its coordinate"
+        if kind.quaternion is not None:
+            what = "angular velocity" if unit == ANGULAR else "velocity of the body's origin"
+            words = f"{what}, {BODY_AXES}"
+        yield f"[{joint.name}].{component}", f"{unit}/s", f"{joint.kind} joint: {words}"
+
+
+def _displacement(unit: str) -> str:
+    return "angle" if unit == ANGULAR else "displacement"
+
+
+def contact_groups(assembly: Assembly) -> dict[tuple[str, str], list[int]]:
+    """Return the numbers of the candidates of each pair of shapes, named as in the first of them."""
+    groups: dict[frozenset[str], list[int]] = {}
+    for k, c in enumerate(assembly.candidates):
+        groups.setdefault(frozenset((c.a, c.b)), []).append(k)
+    first = assembly.candidates
+    return {(first[ks[0]].a, first[ks[0]].b): ks for ks in groups.values()}
+
+
+def _contacts(assembly: Assembly) -> Iterator[Quantity]:
+    """The gap of each candidate, then the force of each pair of shapes."""
+    names = assembly.contact_names
+    for name, c in zip(names, assembly.candidates, strict=True):
+        yield _plain(f"gap_m[{name}]", "m", f"gap of {c.a} on {c.b} along the normal, negative: inside")
+    for (a, b), ks in contact_groups(assembly).items():
+        several = f", the sum of {len(ks)} points" if len(ks) > 1 else ""
+        words = f"normal force between {a} and {b}{several}, never negative; impacts are in the events"
+        yield Quantity(f"force_N[{a}-{b}]", "N", words, tuple(f"force_N[{names[k]}]" for k in ks))
+
+
+def _row_units(row: Row, scene: Scene) -> tuple[str, str]:
+    """Units of a row's gap and of its force."""
+    return ("rad", "N m") if is_angular(row, scene.model) else ("m", "N")
+
+
+def _plain(name: str, unit: str, words: str) -> Quantity:
+    """A column under its own name."""
+    return Quantity(name, unit, words, (name,))

@@ -1,0 +1,185 @@
+"""What a run tells its observers: the payloads of the topics, from rows of numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from hapticsim.assemble.assembly import Assembly
+from hapticsim.assemble.speed_choice import SpeedChoice
+from hapticsim.codes import Event
+from hapticsim.describe.constraints import ConstraintDescriber
+from hapticsim.describe.coupler import CouplerDescriber
+from hapticsim.describe.events import event_words, subject_of
+from hapticsim.kernels.entry import locate_kernel
+from hapticsim.kernels.memory.sample import PLACE, WIDTH
+from hapticsim.model.multibody.rotation import quaternion_of
+from hapticsim.model.multibody.tree import WORLD
+from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.skeleton import skeleton
+from hapticsim.teleop.predictor import Prediction
+
+
+class Describer:
+    """Turns rows of an assembly into payloads (plain lists and numbers; keys in docs/protocol.md).
+
+    Use it from one thread: it has scratch of its own.
+    """
+
+    def __init__(self, assembly: Assembly, role: str = "server") -> None:
+        self.assembly, self.role = assembly, role
+        self.constraints = ConstraintDescriber(assembly)
+        eq = assembly.equations
+        self._nq, self._nu, self._nk = eq.nq, eq.nu, len(assembly.candidates)
+        self._poses = np.zeros((len(eq.model.bodies), 12))
+        self._energy, self._sensors = np.zeros(2), np.zeros(len(eq.sensor_names))
+        self._state, self._input = assembly.new_state(), assembly.new_input()
+        self._output, self._workspace = assembly.new_output(), assembly.new_workspace()
+        self.coupler = CouplerDescriber(assembly, self._state.origin_W)
+        self._locate = locate_kernel()
+        self.bodies(assembly.scene.q0)
+        eq.kernels.energy(self._state.q, self._state.u, self._energy)
+        self.sensors(self._state.q, self._state.u)
+
+    def scene(
+        self, force_limit_N: float, workspace_radius_m: float, torque_limit_Nm: float = 0.0
+    ) -> dict[str, Any]:
+        """Payload of topic ``scene``: what does not change.  A limit of 0 is one that is not known."""
+        scene = self.assembly.scene
+        index = {b.name: i for i, b in enumerate(scene.model.bodies)}
+        index[WORLD] = -1
+        return {
+            "name": scene.name,
+            "role": self.role,
+            "bodies": list(scene.model.body_names),
+            "links": [[index[j.parent], index[j.child]] for j in scene.model.joints],
+            "shapes": [
+                {
+                    "name": s.name,
+                    "body": index[s.body],
+                    "kind": s.kind,
+                    "size": [float(x) for x in s.size],
+                    "pose": [*s.X_BS.translation.tolist(), *quaternion_of(s.X_BS.rotation).tolist()],
+                    "color": list(s.color),
+                }
+                for s in drawn_shapes(scene)
+            ],
+            **self.coupler.scene(force_limit_N, torque_limit_Nm, workspace_radius_m),
+            "rate_Hz": scene.rate_Hz,
+            **self.constraints.scene(),
+            "sensors": list(self.assembly.equations.sensor_names),
+        }
+
+    def bodies(self, q: np.ndarray) -> list[float]:
+        """Position and quaternion (w, x, y, z) of every body, flat."""
+        self.assembly.equations.kernels.poses(np.ascontiguousarray(q), self._poses)
+        flat: list[float] = []
+        for row in self._poses:
+            flat += row[9:].tolist()
+            flat += quaternion_of(row[:9].reshape(3, 3)).tolist()
+        return flat
+
+    def sensors(self, q: np.ndarray, u: np.ndarray) -> dict[str, float | None]:
+        """What every sensor shows by name, None where that is not finite.  q (nq,), u (nu,), contiguous."""
+        eq = self.assembly.equations
+        if not eq.sensor_names:
+            return {}
+        eq.kernels.sensors(q, u, self._sensors)
+        shown = zip(eq.sensor_names, self._sensors.tolist(), strict=True)
+        return {name: value if math.isfinite(value) else None for name, value in shown}
+
+    def state(self, row: np.ndarray, target: Any = None, connected: bool | None = None) -> dict[str, Any]:
+        """Payload of topic ``state`` for one row."""
+        nq, nu, nk = self._nq, self._nu, self._nk
+        q, u = row[WIDTH : WIDTH + nq], row[WIDTH + nq : WIDTH + nq + nu]
+        force = row[WIDTH + nq + nu + nk : WIDTH + nq + nu + 2 * nk]
+        self._state.q[:], self._state.u[:] = q, u
+        self.assembly.equations.kernels.energy(self._state.q, self._state.u, self._energy)
+        contacts = []
+        if np.any(force > 0.0):
+            self._locate(self.assembly.plan, self._state, self._input, self._output, self._workspace)
+            for k in np.flatnonzero(force > 0.0):
+                c = self.assembly.candidates[k]
+                contacts.append(
+                    {
+                        "a": c.a,
+                        "b": c.b,
+                        "point": self._output.point_W[k].tolist(),
+                        "normal": self._output.normal_W[k].tolist(),
+                        "force_N": float(force[k]),
+                        "gap_m": float(row[WIDTH + nq + nu + k]),
+                    }
+                )
+        bodies = self.bodies(self._state.q)
+        return {
+            "tick": int(row[1]),
+            "time_s": float(row[0]),
+            "mode": int(row[PLACE["safety"]]),
+            "fault": int(row[PLACE["fault"]]),
+            "interruptions": int(row[PLACE["interruptions"]]),
+            "longest_interruption_s": float(row[PLACE["longest_interruption_s"]]),
+            "q": q.tolist(),
+            "u": u.tolist(),
+            "bodies": bodies,
+            "contacts": contacts,
+            **self.coupler.state(row, bodies, target, connected),
+            "energy_J": self._energy.tolist(),
+            **self.constraints.state(row),
+            "sensors": self.sensors(self._state.q, self._state.u),
+        }
+
+    def predicted(
+        self, prediction: Prediction, packed: np.ndarray, age_s: float, error_m: float, error_q: float = 0.0
+    ) -> dict[str, Any]:
+        """Payload of topic ``predicted``; ``packed`` is the state the prediction started from."""
+        tick_s = self.assembly.scene.tick_s
+        return {
+            "time_s": prediction.tick * tick_s,
+            "age_s": age_s,
+            "error_m": error_m,
+            "error_q": error_q,
+            "q": prediction.q.tolist(),
+            "u": prediction.u.tolist(),
+            "bodies": self.bodies(prediction.q),
+            "path": prediction.path.tolist(),
+            "confirmed": {
+                "time_s": prediction.telemetry_tick * tick_s,
+                "bodies": self.bodies(packed[: self._nq]),
+            },
+        }
+
+    def event(
+        self,
+        tick: int,
+        kind: Event,
+        contact: int,
+        value: float,
+        at_s: float,
+        choice: SpeedChoice | None = None,
+    ) -> dict[str, Any]:
+        """Payload of topic ``events``; with the record of a choice of speeds it says what was chosen."""
+        payload: dict[str, Any] = {
+            "tick": tick,
+            "time_s": tick * self.assembly.scene.tick_s + at_s,
+            "kind": kind.name.lower(),
+            "text": event_words(kind, self._subject(contact), value),
+            "value": value if math.isfinite(value) else None,
+        }
+        if contact >= len(self.assembly.candidates):
+            payload["constraint"] = self.constraints.names[contact - len(self.assembly.candidates)]
+        if choice is not None:
+            payload |= choice.told(self.constraints.speeds)
+            payload["text"] += choice.words(self.constraints.speeds)
+        return payload
+
+    def _subject(self, contact: int) -> str:
+        return subject_of(self.assembly.candidates, self.constraints.names, contact)
+
+
+def drawn_shapes(scene: Scene) -> tuple[Shape, ...]:
+    """Return the shapes of a scene; with rods from joint to joint where no body of the mechanism has any."""
+    if any(shape.body != WORLD for shape in scene.shapes):
+        return scene.shapes
+    return (*scene.shapes, *skeleton(scene.model))

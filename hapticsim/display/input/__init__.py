@@ -1,0 +1,1 @@
+"""Pointer, keys and wheel into the target of the hand and requests to the server."""

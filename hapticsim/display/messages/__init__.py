@@ -1,0 +1,1 @@
+"""Payloads of the wire into arrays that the window can trust."""

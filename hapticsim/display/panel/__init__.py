@@ -1,0 +1,1 @@
+"""Published numbers into the instruments beside the picture."""

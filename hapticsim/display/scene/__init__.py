@@ -1,0 +1,1 @@
+"""A published scene and state into a drawing."""

@@ -1,0 +1,103 @@
+"""Shapes as flat quadrilaterals, all of a scene in one block of arrays.
+
+One transform, one projection and one sort per frame then serve every shape: no loop over shapes or faces in
+Python.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from hapticsim.display.messages.scene import DrawnShape, Poses
+
+FINE, COARSE = (22, 4), (16, 3)  # facets around a capsule, and from its rim to its pole
+_THIN_M = 0.025  # shapes up to this radius are small on the screen and drawn coarse
+
+_CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=float)
+_BOX_FACES = [[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]]
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Vertices and faces of several shapes, each in the frame of its own shape."""
+
+    points_S: np.ndarray  # (nv, 3) [m]
+    point_shape: np.ndarray  # (nv,) which shape a vertex belongs to
+    faces: (
+        np.ndarray
+    )  # (nf, 4) vertex indices, counter-clockwise seen from outside; a triangle repeats its last
+    face_shape: np.ndarray  # (nf,)
+    normals_S: np.ndarray  # (nf, 3) unit, outward
+    colors: np.ndarray  # (nf, 3) 0..255
+
+
+def box(hx: float, hy: float, hz: float) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (8, 3) [m] and faces (6, 4) of a box with half extents [m]; a sheet when ``hz`` is zero."""
+    points = _CORNERS * (hx, hy, hz)
+    return points, np.array(_BOX_FACES if hz > 0.0 else _BOX_FACES[:2])
+
+
+def capsule(
+    radius: float, length: float, around: int = FINE[0], over: int = FINE[1]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (nv, 3) [m] and faces (nf, 4) of a capsule along z; a sphere at length 0 [m]."""
+    # Rings of constant latitude from the lower pole to the upper one; the equator stands twice, at both rims.
+    half = np.linspace(0.0, 0.5 * math.pi, over + 1)
+    latitude = np.concatenate([half - 0.5 * math.pi, half if length > 0.0 else half[1:]])
+    shift = np.where(np.arange(len(latitude)) <= over, -0.5, 0.5) * length
+    angle = np.arange(around) * (2.0 * math.pi / around)
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points = np.empty((len(latitude), around, 3))
+    points[:, :, :2] = radius * np.cos(latitude)[:, None, None] * ring
+    points[:, :, 2] = (radius * np.sin(latitude) + shift)[:, None]
+    i, k = np.meshgrid(np.arange(len(latitude) - 1), np.arange(around), indexing="ij")
+    here, beside = i * around + k, i * around + (k + 1) % around
+    faces = np.stack([here, beside, beside + around, here + around], axis=-1).reshape(-1, 4)
+    return points.reshape(-1, 3), faces
+
+
+def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
+    """One mesh for all shapes; the index of a shape in the mesh is its index in ``shapes``."""
+    points: list[np.ndarray] = [np.zeros((0, 3))]
+    faces: list[np.ndarray] = [np.zeros((0, 4), dtype=int)]
+    point_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
+    face_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
+    count = 0
+    for index, shape in enumerate(shapes):
+        if shape.kind == "box":
+            new_points, new_faces = box(*shape.size[:3])
+        elif shape.kind == "plane":
+            new_points, new_faces = box(shape.size[0], shape.size[1], 0.0)
+        else:
+            around, over = COARSE if shape.size[0] <= _THIN_M else FINE
+            length = shape.size[1] if shape.kind == "capsule" else 0.0
+            new_points, new_faces = capsule(shape.size[0], length, around, over)
+        points.append(new_points)
+        faces.append(new_faces + count)
+        point_shape.append(np.full(len(new_points), index))
+        face_shape.append(np.full(len(new_faces), index))
+        count += len(new_points)
+    all_points, all_faces, owner = np.concatenate(points), np.concatenate(faces), np.concatenate(face_shape)
+    a, b, c, d = (all_points[all_faces[:, k]] for k in range(4))
+    normals = np.cross(c - a, d - b)  # the diagonals span the face even where two corners coincide at a pole
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
+    colors = np.array([s.color for s in shapes], dtype=float).reshape(-1, 3)[owner]
+    return Mesh(all_points, np.concatenate(point_shape), all_faces, owner, normals, colors)
+
+
+def place(shapes: tuple[DrawnShape, ...], poses: Poses) -> tuple[np.ndarray, np.ndarray]:
+    """Poses of the shapes in the world: (ns, 3) [m] positions and (ns, 3, 3) rotations.
+
+    Shapes on a body that ``poses`` does not hold stay where the world would carry them.
+    """
+    p_WS = np.array([s.p_BS for s in shapes]).reshape(-1, 3)
+    R_WS = np.array([s.R_BS for s in shapes]).reshape(-1, 3, 3)
+    body = np.array([s.body for s in shapes], dtype=int)
+    moving = (body >= 0) & (body < len(poses.p_WB))
+    R_WB, p_WB = poses.R_WB[body[moving]], poses.p_WB[body[moving]]
+    p_WS[moving] = np.einsum("nij,nj->ni", R_WB, p_WS[moving]) + p_WB
+    R_WS[moving] = R_WB @ R_WS[moving]
+    return p_WS, R_WS

@@ -1,0 +1,1 @@
+"""Arithmetic that recursions are written in: spatial vectors over floats, traced values, many digits."""

@@ -1,0 +1,288 @@
+"""Imposing constraints while the simulation runs: gaps closed, contradictions named, or all left as it was.
+
+Closing moves q by the least in kinetic energy (a latched row takes its gap as its displacement instead); the
+rates follow by an impulse when the caller settles.  What cannot be closed, contradicts what holds already, or
+would push a shape into another, is refused: the constraint stays free, the state stays what it was, and the
+force on the hand goes to zero where constraints contradict one another.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import Event, Fault
+from hapticsim.kernels.geometry.contact import gap as gap_of_contact
+from hapticsim.kernels.geometry.corner import FACES
+from hapticsim.kernels.haptics.safety import take_force_away
+from hapticsim.kernels.linalg.linear import ldl_factor
+from hapticsim.kernels.machine_code.foreign import displace_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.integrate import LOST
+from hapticsim.kernels.motion.stage import terms
+from hapticsim.kernels.rows.bilateral import bilateral_row
+from hapticsim.kernels.rows.constraint_rows import (
+    FREE,
+    HELD,
+    evaluate_equations,
+    evaluate_row,
+    list_constraints,
+    rate_of,
+)
+from hapticsim.kernels.solve.diagnosis import conflict
+from hapticsim.kernels.solve.mobility import CLASH, meet_rates, orthonormal_constraints
+from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.units import choose_speeds, evaluate_rows
+
+SWITCH, REFUSED, CONFLICT = int(Event.SWITCH), int(Event.REFUSED), int(Event.CONFLICT)
+INCONSISTENT = int(Fault.INCONSISTENT)
+REACH = 0.05  # [m] or [rad] a gap larger than this is not closed by itself
+CLOSED = 1e-12  # [m] or [rad]
+NEAR = 1e-9  # what a closed loop may be off where rows are redundant and rounding decides
+STEPS = 12
+ADRIFT = 1e-4  # [m] or [rad] the same as LOST, where rows depend on others
+PUSHED_IN = 1e-4  # [m] deeper than this closing must not push a shape into another: it could not be met
+RATE_DRIVEN = 1e-6  # [m/s] what closes faster after all impulses is driven in by constraints
+VANISHED = 1e-20  # added to a row's squared length: one without any, which nothing can meet, has a share too
+SHARE_TOLD, SHARE_SEEN = 0.01, 1e-9  # of a contradiction: less of it is not named; is rounding
+
+
+@kernel
+def close_gaps(plan, state, inp, ws, t):
+    """Move ws.q0 until the rows of the constraints have no gap: Newton steps, least in kinetic energy.
+
+    Returns the largest gap left [m] or [rad], infinite when it is out of reach.
+    """
+    gap = 0.0
+    for trial in range(STEPS):
+        terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+        m = list_constraints(plan, state, ws)
+        evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+        gap = 0.0
+        for i in range(m):
+            gap = max(gap, abs(ws.phi[i]))
+            ws.b[i] = -ws.phi[i]
+        if not gap <= (REACH if trial == 0 else 2.0 * REACH):
+            return math.inf
+        if gap <= CLOSED:
+            return gap
+        ldl_factor(ws.M, ws.u0.size, ws.L)
+        n, _ = orthonormal_constraints(m, ws.u0.size, ws)
+        for r in range(ws.us.size):
+            ws.us[r] = 0.0
+        meet_rates(n, ws.us, ws.y, ws)
+        displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
+        for j in range(ws.q0.size):
+            ws.q0[j] = ws.qs[j]
+    return gap
+
+
+@kernel
+def latch(plan, state, ws, c, t):
+    """Take the present gap of the latched rows of constraint c as their displacement."""
+    evaluate_equations(plan, ws.q0, ws.u0, ws)
+    now = state.tick[0] * plan.tick_s + t
+    for k in range(plan.constraint_start[c], plan.constraint_start[c + 1]):
+        if plan.row_latch[k] == 1:
+            state.offset[k] += bilateral_row(plan, state, k, ws.q0, now, ws.A, ws.s, ws.b, 0, ws)
+
+
+@kernel
+def name_conflict(plan, state, ws, out, m, t):
+    """Record what contradicts what among the m rows of constraints in ws, with the share of each.
+
+    A row's part counts with its length, over the masses alone: of one contradiction no share depends on lever
+    arms or units.
+    Returns the last one that does, -1 where none has a share.
+    """
+    found, whole = -1, 0.0
+    choose_speeds(plan, state, ws, out, m, t)
+    state.rank[1] = -1  # not the rows that will be imposed: the speeds are chosen again
+    conflict(ws.U, state.rank[0], m, ws.b, CLASH, ws.share)
+    for i in range(m):
+        length = VANISHED
+        for r in range(ws.u0.size):
+            length += ws.A[i, r] * ws.A[i, r] / ws.M[r, r]
+        ws.share[i] *= length
+        whole += ws.share[i]
+    for i in range(m):
+        ws.share[i] /= max(whole, VANISHED * VANISHED)
+    for c in range(state.hold.size):
+        total = 0.0
+        for i in range(m):
+            k = ws.rows[i] - state.active.size
+            if plan.constraint_start[c] <= k < plan.constraint_start[c + 1]:
+                total += ws.share[i]
+        if total > SHARE_TOLD:
+            record(out, CONFLICT, state.active.size + c, total, t)
+            found = c
+    return found
+
+
+@kernel
+def release(state, out, c, t):
+    """Let constraint c go."""
+    state.hold[c] = FREE
+    record(out, SWITCH, state.active.size + c, FREE, t)
+
+
+@kernel
+def let_go_adrift(plan, state, ws, out, m, t):
+    """Let go a constraint that cannot be met, as of a drive against a lock: its gap is no drift of a tick.
+
+    Expects the m rows at (ws.q0, ws.u0) and their gaps in ws.  The last of those that contradict one another
+    goes, or the one that is off most; the mechanism is left at rest, and the force on the hand goes to zero.
+    Returns True when one went.
+    """
+    worst, row = 0.0, -1
+    for i in range(ws.counts[0]):
+        if abs(ws.phi[i]) > worst:
+            worst, row = abs(ws.phi[i]), ws.rows[i] - state.active.size
+    if worst <= (ADRIFT if state.rank[0] < m else LOST):
+        return False
+    for i in range(m):
+        ws.b[i] = -ws.phi[i]
+    c = name_conflict(plan, state, ws, out, m, t)
+    if c < 0:
+        c = 0
+        while row >= plan.constraint_start[c + 1]:
+            c += 1
+        record(out, CONFLICT, state.active.size + c, 1.0, t)
+    release(state, out, c, t)
+    take_force_away(state, INCONSISTENT)
+    for r in range(ws.u0.size):
+        ws.u0[r] = 0.0
+    return True
+
+
+@kernel
+def driver(plan, state, ws, first, named):
+    """The constraint with the largest part in the contradiction just named, of those that prescribe a rate.
+
+    Where none does it is the one ``named`` last; where its part is too small to be named, the largest.
+    """
+    most, row = 0.0, -1
+    for i in range(first):
+        part = ws.share[i] + (1.0 if ws.b[i] != 0.0 and ws.share[i] > SHARE_SEEN else 0.0)
+        if part > most:
+            most, row = part, ws.rows[i] - state.active.size
+    if row < 0 or (most < 1.0 and named >= 0):
+        return named
+    c = 0
+    while row >= plan.constraint_start[c + 1]:
+        c += 1
+    return c
+
+
+@kernel
+def let_go_driver(plan, state, ws, out, first, m, t):
+    """Let go the constraint that drives a contact into its surface whatever impulse that gives.
+
+    Expects the m rows at (ws.q0, ws.u0) after their impulses, those before ``first`` of constraints.  Returns
+    True when one went; the force on the hand goes to zero then.
+    """
+    if first == 0:
+        return False
+    fastest, struck = RATE_DRIVEN, -1
+    for i in range(first, m):
+        rate = -rate_of(ws.A, i, ws.u0, ws.b)
+        if rate > fastest:
+            fastest, struck = rate, ws.rows[i]
+    if struck < 0:
+        return False
+    other = ws.rows[first]
+    ws.rows[first] = struck
+    evaluate_row(plan, state, struck, first, ws.q0, t, ws)
+    c = driver(plan, state, ws, first, name_conflict(plan, state, ws, out, first + 1, t))
+    if c < 0:  # nothing prescribes its rate
+        ws.rows[first] = other
+        evaluate_row(plan, state, other, first, ws.q0, t, ws)
+        return False
+    take_force_away(state, INCONSISTENT)
+    release(state, out, c, t)
+    return True
+
+
+@kernel
+def impose(plan, state, inp, ws, out, t):
+    """Hold the constraints of ws.wanted at (ws.q0, ws.u0) with their gaps closed.
+
+    Returns the largest gap left, the rate by which rows contradict one another, and how much deeper the
+    deepest shape is in another [m]; where one of them is too large the constraints are free again and ws.q0
+    is what it was.
+    """
+    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+    before = deepest(plan, state, ws)
+    for j in range(ws.q0.size):
+        ws.q1[j] = ws.q0[j]
+    for c in range(state.hold.size):
+        if ws.wanted[c] == 1:
+            latch(plan, state, ws, c, t)
+            state.hold[c] = HELD
+    gap = close_gaps(plan, state, inp, ws, t)
+    clash = deep = 0.0
+    if gap <= NEAR:
+        evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[0], ws)
+        ldl_factor(ws.M, ws.u0.size, ws.L)
+        _, clash = orthonormal_constraints(ws.counts[0], ws.u0.size, ws)
+        deep = max(0.0, deepest(plan, state, ws) - before)
+        if clash <= CLASH and deep <= PUSHED_IN:
+            return gap, clash, deep
+    for c in range(state.hold.size):
+        if ws.wanted[c] == 1:
+            state.hold[c] = FREE
+    for j in range(ws.q0.size):
+        ws.q0[j] = ws.q1[j]
+    return gap, clash, deep
+
+
+@kernel
+def deepest(plan, state, ws):
+    """How far the deepest shape is below where a contact holds it, at the frames in ws [m]; 0 where none is.
+
+    What was let through is not looked at.
+    """
+    deep = 0.0
+    for k in range(state.active.size):
+        if state.face[k] <= FACES and ws.overlooked[k] == 0:
+            deep = max(deep, -gap_of_contact(plan, state, k, ws.X))
+    return deep
+
+
+def engage_constraints(plan, state, inp, ws, out, t, count):
+    """Impose the ``count`` constraints of ws.wanted at (ws.q0, ws.u0), or refuse those that cannot be.
+
+    All at once where that is possible, else one after the other.  The caller settles after either; returns 1.
+    """
+    gap, clash, deep = impose(plan, state, inp, ws, out, t)
+    good = gap <= NEAR and clash <= CLASH and deep <= PUSHED_IN
+    if not good and count > 1:
+        for c in range(state.hold.size):
+            if ws.wanted[c] == 1:
+                ws.wanted[c] = 2
+        for c in range(state.hold.size):
+            if ws.wanted[c] == 2:
+                ws.wanted[c] = 1
+                gap, clash, deep = impose(plan, state, inp, ws, out, t)
+                tell_imposed(plan, state, ws, out, t, c, gap, clash, deep)
+                ws.wanted[c] = 0
+        return 1
+    for c in range(state.hold.size):
+        if ws.wanted[c] == 1:
+            tell_imposed(plan, state, ws, out, t, c, gap, clash, deep)
+    return 1
+
+
+@kernel
+def tell_imposed(plan, state, ws, out, t, c, gap, clash, deep):
+    """Record that constraint c holds, or why it does not."""
+    k = state.active.size + c
+    if gap <= NEAR and clash <= CLASH and deep <= PUSHED_IN:
+        record(out, SWITCH, k, HELD, t)
+        return
+    if clash > CLASH:
+        name_conflict(plan, state, ws, out, ws.counts[0], t)
+        take_force_away(state, INCONSISTENT)
+    if gap <= NEAR and clash <= CLASH:
+        record(out, REFUSED, k, -deep, t)
+    else:
+        record(out, REFUSED, k, clash if clash > CLASH else gap, t)

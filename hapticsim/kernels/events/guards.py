@@ -1,0 +1,143 @@
+"""Guards of a piece and the time at which the first one fires.
+
+Guard k is the gap [m] of candidate k while it is free; of an imposed row it is a thousandth of the force [N],
+so that one tolerance serves both.  Guard nk + k is what is left until an imposed row changes at the edge of a
+face [m] (edges.py).  Guard 2 nk + c is what keeps constraint c from slipping, or from sticking
+(friction.py).  Redundant rows share their force as they like, so their guard asks whether any pushing
+distribution is left: once there is none, it is minus a thousandth of the acceleration [m/s^2] with which the
+row would part.
+
+A guard fires when it is negative at the end of the piece (and, for a gap, more so than at the start: a
+contact that was just left by rounding is not a new one).  Only the sign at the end counts, so a touch is
+never missed by a sign change that rounding swallowed.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.kernels.events.resolve_contacts import feasible_forces
+from hapticsim.kernels.geometry.contact import gap
+from hapticsim.kernels.geometry.corner import FACES
+from hapticsim.kernels.geometry.edges import margin
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.rows.friction import read_friction_guards
+from hapticsim.kernels.solve.embedding import constraint_forces
+
+FIRE = 1e-12  # beyond this a guard has fired
+HIT = 5e-11  # this near to zero the crossing is found
+FORCE_SCALE = 1e-3  # [m/N], and [s^2] for accelerations
+FRICTION_SCALE = 0.1  # [m/N] with a thousandth a bound reached at 0.3 N/s was found 2e-7 s late
+
+
+@kernel
+def row_forces(state, ws, m, udot):
+    """ws.lam of the m rows at the stage last evaluated, and ws.push of its contacts; redundant ones push if
+    they can.
+
+    Returns True when a contact pulls.
+    """
+    if ws.counts[3] == 0:
+        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+    first = ws.counts[0]
+    pulls = False
+    for i in range(first, m):
+        ws.push[i] = FORCE_SCALE * ws.lam[i]
+        if ws.push[i] < -FIRE:
+            pulls = True
+    if not pulls or state.rank[0] == m:
+        return pulls
+    pulls = not feasible_forces(ws, m)
+    for i in range(first, m):
+        parts = ws.grad[i - first]
+        ws.push[i] = FORCE_SCALE * (-parts if pulls and parts > 0.0 else ws.lam[i])
+    return pulls
+
+
+@kernel
+def read_guards(plan, state, q, u, t, ws, m, guards):
+    """Write the guards at the frames and row forces in ws, those of (q, u), t seconds into the tick.
+
+    Nothing that is let through, or overlooked, has one.  After a full piece the forces are those of the last
+    Runge-Kutta stage, which stands there up to third order: good enough to say that one crosses zero; where
+    it does is found with exact ones.
+    """
+    full = m == ws.rows.size  # no room for another row
+    for k in range(state.active.size):
+        if state.active[k] == 0:
+            ignored = full or state.face[k] > FACES or ws.overlooked[k] == 1
+            guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
+    read_row_guards(plan, state, q, u, t, ws, m, guards)
+
+
+@kernel
+def read_reported_guards(plan, state, out, ws, m, guards):
+    """``read_guards`` at the start of a tick: what was reported of free candidates is not evaluated again."""
+    full = m == ws.rows.size
+    for k in range(state.active.size):
+        if state.active[k] == 0:
+            guards[k] = math.inf if full or state.face[k] > FACES else out.gap[k] - state.depth[k]
+    read_row_guards(plan, state, ws.q0, ws.u0, 0.0, ws, m, guards)
+
+
+@kernel
+def read_row_guards(plan, state, q, u, t, ws, m, guards):
+    """The guards of imposed rows and of friction, as ``read_guards``."""
+    nk = state.active.size
+    for k in range(nk):
+        guards[nk + k] = math.inf
+    for i in range(ws.counts[0], m):
+        k = ws.rows[i]
+        guards[k] = ws.push[i]
+        guards[nk + k] = margin(plan, state, k, ws.part[i], ws.X)
+    if state.hold.size > 0:
+        read_friction_guards(plan, state, q, u, t, m, FRICTION_SCALE, ws, guards, 2 * nk)
+
+
+@inlined
+def is_gap(state, g):
+    """True when guard g is the gap of a free candidate."""
+    return g < state.active.size and state.active[g] == 0
+
+
+@inlined
+def has_jump(state, g, m):
+    """True for the force guard of one of m redundant rows: it falls from a force to minus an acceleration."""
+    return g < state.active.size and state.active[g] == 1 and state.rank[0] < m
+
+
+@inlined
+def has_fired(state, g, start, end):
+    """True when guard g is negative at the end of a piece; a gap, if it became so."""
+    if not end[g] < -FIRE:
+        return False
+    return not is_gap(state, g) or end[g] < start[g]
+
+
+@kernel
+def first_fired(state, start, end):
+    """The most negative fired guard and its index, or 0 and -1."""
+    worst, which = 0.0, -1
+    for g in range(end.size):
+        if end[g] < worst and has_fired(state, g, start, end):
+            worst, which = end[g], g
+    return worst, which
+
+
+@kernel
+def crossing_time(state, start, end, lo, hi, m):
+    """Earliest zero of the fired guards between lo and hi [s].
+
+    By false position; by halving where a guard jumps, and for what starts at zero, parts and comes back.
+    """
+    earliest = hi
+    for g in range(end.size):
+        if has_fired(state, g, start, end):
+            a, b = start[g], end[g]
+            at_zero = a <= HIT and (is_gap(state, g) or g >= 2 * state.active.size)
+            if has_jump(state, g, m) or at_zero:
+                t = 0.5 * (lo + hi)
+            else:
+                t = lo + (hi - lo) * (a / (a - b)) if a > 0.0 else lo
+            earliest = min(earliest, t)
+    return earliest

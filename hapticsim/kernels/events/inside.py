@@ -1,0 +1,149 @@
+"""What is found inside of what: held where it is, let through, and forgotten once it is outside.
+
+A contact closes where its gap is zero, and stays there.  A candidate that is found deeper (a tick ended
+without looking, a start leaves a fraction of a millimetre, a corner came over an edge that nothing sees) is
+held at the depth at which it was found, and never thrown out: a surface gives no energy.  Its depth is
+forgotten once it is outside, or where an impact loses more than it takes to put it onto its surface and
+nothing but gravity acts.
+
+A corner that comes into a box where no face can hold it is let through, and an event says so: it came in
+beside the body that it belongs to, over edges that crossed unseen.  So is what all rows are too few for.
+Its gap jumps there; within a tick it is overlooked (ws.overlooked), and decided about when the next begins.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import Event, Fault
+from hapticsim.kernels.geometry.contact import centre_in_box, face_of, gap, is_corner_on_box, witness
+from hapticsim.kernels.geometry.corner import EDGE, FACES, LEVEL, height_over, past_edge
+from hapticsim.kernels.haptics.safety import take_force_away
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.solve.speed_selection import record
+
+PASSED, NO_ROOM = int(Event.THROUGH), int(Fault.ROWS_FULL)
+THROUGH, LEFT_OUT = (
+    FACES + 1,
+    FACES + 2,
+)  # State.face of what is inside and not held: nothing can, no row is left
+GAP_HELD = 1e-9  # [m] what is deeper than this when it is found is held there; crossings are found to 5e-11
+GAP_HIT = 1e-10  # [m] what no face can hold is let through from here on
+GAP_DEEP = 5e-3  # [m] what is found deeper came in where nothing is seen, and is let through
+GAP_CLOSE = 1e-4  # [m] what is no deeper may be put onto its surface again by an impact that pays for it
+
+
+@kernel
+def where(plan, state, k, X):
+    """The face that holds or would hold a corner, its distance from there [m], how far past the edge it is.
+
+    Of a sphere, and on a plane: 0, the gap and a number below zero.
+    """
+    if not is_corner_on_box(plan, k):
+        return 0, witness(plan, state, k, X)[0], -1.0
+    face = face_of(plan, state, k, X)
+    x, y, z = centre_in_box(plan, k, X)
+    half = plan.surface_half[k]
+    if face == 0:
+        return 0, witness(plan, state, k, X)[0], 1.0
+    return (
+        face,
+        height_over(face, x, y, z, half[0], half[1], half[2]),
+        past_edge(face, x, y, z, half[0], half[1], half[2]),
+    )
+
+
+@kernel
+def is_near(plan, state, k, X, reach):
+    """True when candidate k is at most reach [m] over what can hold it, and not too deep to be held."""
+    if state.face[k] > FACES or gap(plan, state, k, X) > reach + LEVEL:
+        return False
+    _, height, past = where(plan, state, k, X)
+    return past <= EDGE and -GAP_DEEP <= height - state.depth[k] <= reach
+
+
+@kernel
+def hold_here(plan, state, k, X):
+    """Choose the face that holds candidate k from now on, and where: on its surface, or as deep as it is.
+
+    What is found deeper than where it was held before is held there: a tick may have ended without looking.
+    """
+    face, height, _ = where(plan, state, k, X)
+    if height < state.depth[k] - GAP_HELD:
+        state.depth[k] = height
+    state.face[k] = face
+
+
+@kernel
+def work_to_close(plan, state, k, force, X):
+    """Work [J] that puts candidate k onto its surface against the force [N] that holds it; inf from deep."""
+    _, height, _ = where(plan, state, k, X)
+    if height >= 0.0:
+        return 0.0
+    return -height * force if height >= -GAP_CLOSE else math.inf
+
+
+@kernel
+def sort_one(plan, state, ws, out, k, full, t):
+    """Decide about the free candidate k at the frames in ws: outside, inside where it is held, or through."""
+    if state.face[k] != 0 or state.depth[k] != 0.0:
+        _, height, past = where(plan, state, k, ws.X)
+        if state.face[k] > FACES:
+            outside = witness(plan, state, k, ws.X)[0] > EDGE
+        else:
+            outside = height >= -GAP_HELD or past > EDGE
+        if not outside:
+            return
+        state.face[k], state.depth[k] = 0, 0.0
+    if gap(plan, state, k, ws.X) < -GAP_HIT:
+        if not is_near(plan, state, k, ws.X, 0.0):
+            state.face[k] = LEFT_OUT if full else THROUGH
+            record(out, PASSED, k, -witness(plan, state, k, ws.X)[0], t)
+        elif gap(plan, state, k, ws.X) < -GAP_HELD:
+            hold_here(plan, state, k, ws.X)
+
+
+@kernel
+def overlook(plan, state, ws):
+    """Overlook for the rest of the tick corners that ws.guard1 shows inside, and no face can hold.
+
+    Expects the frames of ws.guard1.  Returns True when there was something.
+    """
+    found = False
+    for k in range(state.active.size):
+        inside = state.active[k] == 0 and ws.overlooked[k] == 0 and ws.guard1[k] < -GAP_HIT
+        if inside and is_corner_on_box(plan, k) and not is_near(plan, state, k, ws.X, 0.0):
+            ws.overlooked[k] = 1
+            found = True
+    return found
+
+
+@kernel
+def overlook_unheld(plan, state, ws, k):
+    """Overlook for the rest of the tick a corner that closed, at the frames in ws, where no face holds it."""
+    free = state.active[k] == 0 and state.face[k] == 0 and is_corner_on_box(plan, k)
+    if free and not is_near(plan, state, k, ws.X, GAP_HIT):
+        ws.overlooked[k] = 1
+
+
+@kernel
+def look_inside(plan, state, ws, out, m, k):
+    """At the start of a tick, m rows imposed: decide about the free candidate k.
+
+    There is no force while one is left out for want of rows.
+    """
+    sort_one(plan, state, ws, out, k, m == ws.rows.size, 0.0)
+    if state.face[k] == LEFT_OUT:
+        take_force_away(state, NO_ROOM)
+
+
+@kernel
+def sort_inside(plan, state, ws, out, t):
+    """Between events: decide about the free candidates that ws.guard0 shows inside, and write theirs anew."""
+    for k in range(state.active.size):
+        if state.active[k] == 0 and (state.face[k] != 0 or ws.guard0[k] < -GAP_HIT):
+            sort_one(plan, state, ws, out, k, False, t)
+            if state.face[k] <= FACES and ws.guard0[k] != math.inf:
+                ws.guard0[k] = gap(plan, state, k, ws.X)
+            elif state.face[k] > FACES:
+                ws.guard0[k] = math.inf

@@ -1,0 +1,87 @@
+"""What holds at an instant: the sample a tick reports, and the same on request without taking a step."""
+
+from __future__ import annotations
+
+from hapticsim.kernels.events.guards import row_forces
+from hapticsim.kernels.geometry.contact import witness
+from hapticsim.kernels.haptics.torque import sample_torques
+from hapticsim.kernels.machine_code.foreign import kinematics_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.constraint_rows import HELD, list_constraints, list_rows
+from hapticsim.kernels.units import evaluate_rows, stage
+
+
+@kernel
+def copy(source, target):
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@kernel
+def report_witnesses(plan, state, out, ws):
+    """Gap, normal and nearest point of every candidate at the frames in ws."""
+    for k in range(out.gap.size):
+        phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
+        radius = plan.sphere_radius[k]
+        out.gap[k] = phi
+        out.normal_W[k, 0], out.normal_W[k, 1], out.normal_W[k, 2] = nx, ny, nz
+        out.point_W[k, 0] = cx - radius * nx
+        out.point_W[k, 1] = cy - radius * ny
+        out.point_W[k, 2] = cz - radius * nz
+
+
+@kernel
+def report(plan, state, out, ws, m):
+    """The sample at (ws.q0, ws.u0): state, contact forces, gaps and witnesses."""
+    copy(ws.q0, out.q)
+    copy(ws.u0, out.u)
+    report_witnesses(plan, state, out, ws)
+    for k in range(state.active.size):
+        out.contact_force[k] = 0.0
+    out.residual[0] = 0.0
+    for k in range(out.row_force.size):
+        out.row_force[k] = out.row_gap[k] = 0.0
+    nk = state.active.size
+    for i in range(m):
+        row = ws.rows[i]
+        if row < nk:
+            out.contact_force[row] = ws.lam[i]
+        else:
+            out.row_force[row - nk] = ws.lam[i]
+            out.row_gap[row - nk] = ws.phi[i]
+        out.residual[0] = max(out.residual[0], abs(ws.phi[i]))
+    if ws.counts[1] > 0:
+        for c in range(state.hold.size):
+            if state.hold[c] > HELD:
+                out.row_force[plan.constraint_start[c]] = ws.slip_force[c]
+
+
+def observe(plan, state, inp, out, ws):
+    """Write to out what holds at the present state and input, without taking a step or changing the state.
+
+    Assumes a tick was taken before; contacts that the next tick will resolve are reported as they stand.
+    """
+    copy(state.q, ws.q0)
+    copy(state.u, ws.u0)
+    sample_torques(plan, state, inp, ws)
+    ws.substep[0] = 0.0
+    m = list_rows(plan, state, ws)
+    stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
+    if m > 0:
+        row_forces(state, ws, m, ws.du[0])
+    report(plan, state, out, ws, m)
+
+
+def locate(plan, state, inp, out, ws):
+    """Write what is where at state.q to out: witnesses of all candidates, gaps of the constraints that hold.
+
+    ws.A is left with the rows of the latter, as many as ws.counts[0] says.
+    """
+    kinematics_at(plan.kinematics)(state.q, state.u, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    report_witnesses(plan, state, out, ws)
+    m = list_constraints(plan, state, ws)
+    evaluate_rows(plan, state, state.q, state.u, 0.0, m, ws)
+    for k in range(out.row_gap.size):
+        out.row_gap[k] = 0.0
+    for i in range(m):
+        out.row_gap[ws.rows[i] - state.active.size] = ws.phi[i]

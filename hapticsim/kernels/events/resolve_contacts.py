@@ -1,0 +1,367 @@
+"""What is done when a guard fires: impulses, deletion, and a new choice of independent speeds."""
+
+from __future__ import annotations
+
+from hapticsim.codes import Event
+from hapticsim.kernels.events.activation import let_go_driver
+from hapticsim.kernels.events.inside import LEFT_OUT, hold_here, is_near, look_inside, work_to_close
+from hapticsim.kernels.geometry.contact import contact_row, gap
+from hapticsim.kernels.geometry.corner import LEVEL
+from hapticsim.kernels.geometry.edges import is_lost
+from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.stage import terms
+from hapticsim.kernels.rows.constraint_rows import HELD, evaluate_row, list_constraints, list_rows, rate_of
+from hapticsim.kernels.rows.friction import evaluate_slips
+from hapticsim.kernels.solve.mobility import (
+    contact_mobility,
+    meet_accelerations,
+    meet_rates,
+    orthonormal_constraints,
+)
+from hapticsim.kernels.solve.prepared import expect_pushes, note_pushes
+from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.solve.unilateral import nonnegative_minimum, solve_passive
+from hapticsim.kernels.units import choose_speeds, evaluate_rows, resolve
+
+TOUCH, LEAVE, IMPULSE = int(Event.TOUCH), int(Event.LEAVE), int(Event.IMPULSE)
+ROWS_FULL = int(Event.ROWS_FULL)
+
+GAP_TOUCH = 1e-10  # [m] closer than this counts as touching when contacts are resolved
+PUSH_ZERO = 1e-10  # [m] rows whose force guards are below this leave with the one that fired
+GAP_CAPTURE = 1e-5  # [m] the same when contacts chatter: a box rocking to rest was 4e-6 off at 16 events
+RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
+RATE_REST = 1e-9  # [m/s] slower than this counts as resting
+RATE_BOUNCE = 5e-3  # [m/s] slower impacts are plastic, so that bouncing ends
+ENERGY_SEEN = 1e-15  # [J] less than this is rounding
+
+
+@kernel
+def energy_lost(ws, change):
+    """Kinetic energy [J] that a change of speeds took, which led to ws.u0: -change' M (u0 - change / 2)."""
+    total = 0.0
+    for r in range(change.size):
+        for k in range(change.size):
+            total -= change[r] * ws.M[r, k] * (ws.u0[k] - 0.5 * change[k])
+    return total
+
+
+@kernel
+def touching(plan, state, ws, out, m):
+    """True when a free candidate at (ws.q0, ws.u0) touches and does not move away, m rows being imposed.
+
+    Called once at the start of a tick: all free candidates are looked at (inside.py).
+    """
+    found = False
+    for k in range(state.active.size):
+        if state.active[k] == 0:
+            if state.face[k] == 0 and state.depth[k] == 0.0 and gap(plan, state, k, ws.X) > LEVEL:
+                continue  # the commonest case
+            look_inside(plan, state, ws, out, m, k)
+            if not found and is_near(plan, state, k, ws.X, GAP_TOUCH):
+                contact_row(plan, state, k, 0, ws)
+                found = rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST
+    return found
+
+
+@kernel
+def is_leaving(plan, state, ws, k, leaving):
+    """True when the imposed contact k is to go: past its edge, or with a force that just crossed zero."""
+    return is_lost(plan, state, k, ws.X) or (leaving == 1 and ws.guard1[k] <= PUSH_ZERO)
+
+
+@kernel
+def gather_rows(plan, state, ws, out, t, leaving):
+    """The rows that are decided about: constraints that hold, contacts that touch; return their number.
+
+    Contacts that are imposed come before new ones where there are not rows enough.  What closes and is left
+    out is let through, and told.
+    """
+    m = list_constraints(plan, state, ws)
+    room = ws.rows.size - m
+    for k in range(state.active.size):
+        if state.active[k] == 1 and not is_leaving(plan, state, ws, k, leaving):
+            room -= 1
+    left_out, first = 0, -1
+    for k in range(state.active.size):
+        if state.active[k] == 1:
+            if is_leaving(plan, state, ws, k, leaving) or m == ws.rows.size:
+                continue
+        elif not is_near(plan, state, k, ws.X, GAP_TOUCH):
+            continue
+        elif room > 0:
+            room -= 1
+        else:
+            contact_row(plan, state, k, 0, ws)  # as scratch: the rows are evaluated below
+            if rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST:
+                state.face[k] = LEFT_OUT
+                left_out += 1
+                first = k if first < 0 else first
+            continue
+        ws.rows[m] = k
+        m += 1
+    if left_out > 0:
+        record(out, ROWS_FULL, first, left_out, t)
+    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+    return m
+
+
+@kernel
+def strike(plan, state, inp, ws, out, t, first, m):
+    """Impulses at (ws.q0, ws.u0): constraints get their rates, approaching contacts stop or are thrown back.
+
+    first   rows before it are of constraints.
+    Changes ws.u0 and everything that depends on it.  Returns the kinetic energy lost [J] by the constraints
+    and by the contacts, the number of independent constraints, and by how much the others contradict them.
+    """
+    nu = ws.u0.size
+    by_constraints = by_contacts = 0.0
+    ldl_factor(ws.M, nu, ws.L)
+    n, clash = orthonormal_constraints(first, nu, ws)
+    if n > 0:
+        meet_rates(n, ws.u0, ws.us, ws)
+        by_constraints = energy_lost(ws, ws.us)
+    contact_mobility(first, m, n, nu, ws)
+    hit = False
+    for i in range(first, m):
+        rate = rate_of(ws.A, i, ws.u0, ws.b)
+        if rate < -RATE_REST * 1e-3:
+            hit = True
+        if rate < -RATE_BOUNCE:
+            rate *= 1.0 + plan.restitution[ws.rows[i]]
+        ws.c[i - first] = rate
+    if hit:
+        told = expect_pushes(ws, first, m)
+        n_contacts, met = m - first, RATE_REST * 1e-4
+        nonnegative_minimum(ws.Wr, ws.c, n_contacts, met, ws.x, ws.z, ws.grad, ws.passive, ws.P, told)
+        note_pushes(out, ws, first, m)
+        for r in range(nu):
+            change = 0.0
+            for i in range(m - first):
+                change += ws.Y[i, r] * ws.x[i]
+            ws.us[r] = change
+            ws.u0[r] += change
+        by_contacts = energy_lost(ws, ws.us)
+    if hit or n > 0:
+        terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+        evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+        n, clash = orthonormal_constraints(first, nu, ws)
+    return by_constraints, by_contacts, n, clash
+
+
+@kernel
+def free_accelerations(first, m, n, ws):
+    """ws.c = A udot + s of the contacts, first..m, as if they gave no force; n constraints hold.
+
+    Returns the size of the largest, at least 1.
+    """
+    nu = ws.f.size
+    for r in range(nu):
+        ws.us[r] = ws.f[r]
+    ldl_solve(ws.L, nu, ws.us)
+    meet_accelerations(n, ws.us, ws)
+    scale = 1.0
+    for i in range(first, m):
+        total = ws.s[i]
+        for r in range(nu):
+            total += ws.A[i, r] * ws.us[r]
+        ws.c[i - first] = total
+        scale = max(scale, abs(total))
+    return scale
+
+
+@kernel
+def nothing_acts(plan, state, inp, ws):
+    """True where no torque, coupler or outside force acts: these would do work that no piece of the tick has.
+
+    A hand that bears a puck leaves its contacts next to no force, and lifting it by a depth costs its weight.
+    """
+    if plan.law_in_stages == 1 or (plan.handle_frame >= 0 and state.gain[0] > 0.0):
+        return False
+    if inp.force_W[0] != 0.0 or inp.force_W[1] != 0.0 or inp.force_W[2] != 0.0:
+        return False
+    for r in range(ws.tau.size):
+        if ws.tau[r] != 0.0:
+            return False
+    return True
+
+
+def resolve_contacts(plan, state, inp, ws, out, t, leaving):
+    """Decide at (ws.q0, ws.u0) which touching contacts are imposed; impulses first, then forces.
+
+    leaving  1: a force just crossed zero; rows at or near it, by ws.guard1, are deleted whatever rounding
+             says.
+    Changes ws.u0, state.active and the choice of speeds; records what happened.  ws.clash becomes the rate
+    by which redundant constraints contradict one another [m/s].  Returns the number of rows.
+    """
+    nk = state.active.size
+    lost = clash = most = 0.0
+    closes, first, m, n = False, 0, 0, 0
+    for attempt in range(state.hold.size + 1):
+        terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+        m = gather_rows(plan, state, ws, out, t, leaving)
+        first = ws.counts[0]
+        if m == 0:
+            break
+        by_constraints, by_contacts, n, clash = strike(plan, state, inp, ws, out, t, first, m)
+        lost += by_contacts
+        if by_constraints > ENERGY_SEEN:
+            record(out, IMPULSE, -1, by_constraints, t)
+        if attempt == state.hold.size or not let_go_driver(plan, state, ws, out, first, m, t):
+            break
+    struck = ws.rows[first] if m > first else -1
+    if m > 0:
+        # contacts that now move apart are free; the others share the forces
+        kept = first
+        for i in range(first, m):
+            if rate_of(ws.A, i, ws.u0, ws.b) <= RATE_REST:
+                ws.rows[kept] = ws.rows[i]
+                kept += 1
+            elif ws.x[i - first] > most:  # of what parts again, what was struck hardest
+                most = ws.x[i - first]
+                struck = ws.rows[i]
+        if kept < m:
+            m = kept
+            evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+            contact_mobility(first, m, n, ws.u0.size, ws)
+        if m > first:
+            evaluate_friction(plan, state, ws, t)
+            scale = free_accelerations(first, m, n, ws)
+            nonnegative_minimum(
+                ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0
+            )
+            kept, work = first, 0.0
+            for i in range(first, m):
+                if ws.grad[i - first] <= 1e-9 * scale:
+                    work += work_to_close(plan, state, ws.rows[i], ws.x[i - first], ws.X)
+                    ws.rows[kept] = ws.rows[i]
+                    kept += 1
+            m = kept
+            closes = lost > work and nothing_acts(plan, state, inp, ws)
+    i = first
+    for k in range(nk):
+        imposed = i < m and ws.rows[i] == k
+        if imposed:
+            i += 1
+        if imposed and state.active[k] == 0:
+            hold_here(plan, state, k, ws.X)
+            record(out, TOUCH, k, lost, t)
+            lost = 0.0
+        if imposed and closes:
+            state.depth[k] = 0.0
+        if not imposed and state.active[k] == 1:
+            record(out, LEAVE, k, 0.0, t)
+        state.active[k] = 1 if imposed else 0
+    if lost > ENERGY_SEEN:  # by a contact that parts again at once
+        record(out, IMPULSE, struck, lost, t)
+    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+    choose_speeds(plan, state, ws, out, m, t)
+    ws.clash[0] = clash
+    return list_rows(plan, state, ws)
+
+
+@kernel
+def evaluate_friction(plan, state, ws, t):
+    """Add to ws.f the friction of what slips, as far as its load is known without the present forces."""
+    if ws.counts[1] > 0:
+        evaluate_slips(plan, state, ws.q0, ws.u0, t, ws)
+        for c in range(ws.slip_force.size):
+            if state.hold[c] > HELD:
+                for r in range(ws.f.size):
+                    ws.f[r] += ws.slip_A[c, r] * ws.slip_force[c]
+
+
+def capture_contacts(plan, state, inp, ws, out, t, _):
+    """End a chatter: every contact nearly closed at (ws.q0, ws.u0) is taken as resting, and then resolved.
+
+    The speeds go to the nearest ones (in kinetic energy) at which none of these contacts opens or closes, so
+    that energy is only lost; projection closes what gap is left.
+    """
+    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+    m = list_constraints(plan, state, ws)
+    first = m
+    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
+    for k in range(state.active.size):
+        if m == ws.rows.size:
+            break
+        near = state.active[k] == 1 or is_near(plan, state, k, ws.X, GAP_CAPTURE)
+        if near and not is_lost(plan, state, k, ws.X):
+            evaluate_row(plan, state, k, m, ws.q0, t, ws)
+            if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:
+                ws.rows[m] = k
+                m += 1
+    if m > first:
+        ldl_factor(ws.M, ws.u0.size, ws.L)
+        n, _ = orthonormal_constraints(m, ws.u0.size, ws)
+        meet_rates(n, ws.u0, ws.us, ws)
+        lost = energy_lost(ws, ws.us)
+        for i in range(first, m):
+            k = ws.rows[i]
+            if state.active[k] == 0:
+                state.active[k] = 1
+                hold_here(plan, state, k, ws.X)
+                record(out, TOUCH, k, lost, t)
+                lost = 0.0
+    return resolve(plan, state, inp, ws, out, t, 0)
+
+
+@kernel
+def feasible_forces(ws, m):
+    """Whether the m imposed rows can hold with contacts that only push; ws.lam becomes the forces that come
+    nearest, of contacts.
+
+    Asked when the least-norm forces of redundant rows show a pull: another distribution may push everywhere.
+    ws.grad is left with the acceleration [m/s^2] at which each contact would part under ws.lam, from 0 for
+    the first.
+    """
+    first = ws.counts[0]
+    if not ldl_factor(ws.M, ws.u0.size, ws.L):
+        return False
+    n, _ = orthonormal_constraints(first, ws.u0.size, ws)
+    contact_mobility(first, m, n, ws.u0.size, ws)
+    scale = free_accelerations(first, m, n, ws)
+    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0)
+    holds = True
+    for r in range(ws.us.size):
+        ws.us[r] = 0.0
+    for i in range(first, m):
+        for r in range(ws.us.size):
+            ws.us[r] += ws.A[i, r] * (ws.lam[i] - ws.x[i - first])
+        ws.lam[i] = ws.x[i - first]
+        if ws.grad[i - first] > 1e-9 * scale:
+            holds = False
+    if first > 0:
+        take_over(first, ws.us, ws)
+    return holds
+
+
+@kernel
+def take_over(first, load, ws):
+    """Add to ws.lam of the first rows, of constraints, what they bear of a load (n,) that contacts gave up.
+
+    Least squares in the metric M^-1, by the factor ws.L of M; of rows that depend on others nothing is asked.
+    """
+    nu = load.size
+    for i in range(first):
+        for r in range(nu):
+            ws.Y[i, r] = ws.A[i, r]
+        ldl_solve(ws.L, nu, ws.Y[i])
+        ws.passive[i] = 1
+    for i in range(first):
+        ws.c[i] = 0.0
+        for r in range(nu):
+            ws.c[i] -= ws.Y[i, r] * load[r]
+        for j in range(i + 1):
+            total = 0.0
+            for r in range(nu):
+                total += ws.A[j, r] * ws.Y[i, r]
+            ws.Wr[i, j] = ws.Wr[j, i] = total
+    for i in range(first):  # one row more at a time: those that depend on the ones before are left out
+        for j in range(i + 1, first):
+            ws.passive[j] = 0
+        ws.passive[i] = 1
+        if not solve_passive(ws.Wr, ws.c, i + 1, ws.passive, ws.z, ws.P):
+            ws.passive[i] = 0
+    if solve_passive(ws.Wr, ws.c, first, ws.passive, ws.z, ws.P):
+        for i in range(first):
+            ws.lam[i] += ws.z[i]

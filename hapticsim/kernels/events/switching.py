@@ -1,0 +1,135 @@
+"""Constraints switched while the simulation runs: by command, by a touch, by friction.
+
+How a constraint is imposed, or refused, is in imposing.py.  Any change is settled: impulse, contacts, speeds,
+and whether friction bears it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import Event
+from hapticsim.kernels.events.activation import INCONSISTENT, latch, name_conflict, release
+from hapticsim.kernels.events.guards import FIRE, FRICTION_SCALE, row_forces
+from hapticsim.kernels.haptics.safety import take_force_away
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.constraint_rows import FREE, HELD
+from hapticsim.kernels.rows.friction import BACKWARD, FORWARD, held_force, spare_force
+from hapticsim.kernels.solve.mobility import CLASH
+from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.units import engage, resolve, settle, stage
+
+SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
+
+
+@kernel
+def switch_as_asked(plan, state, inp, ws, out):
+    """Follow the switch requests of this tick; returns True when something changed."""
+    changed, count = False, 0
+    for c in range(state.hold.size):
+        ws.wanted[c] = 0
+        asked = inp.switch[c]
+        if asked == state.switched[c]:
+            continue
+        if (asked >> 1) - (state.switched[c] >> 1) > 1:
+            record(out, TWICE, state.active.size + c, asked & 1, 0.0)
+        state.switched[c] = asked
+        if (asked & 1) == (1 if state.hold[c] != FREE else 0):
+            continue
+        if asked & 1:
+            ws.wanted[c] = 1
+            count += 1
+        else:
+            release(state, out, c, 0.0)
+            changed = True
+    return (count > 0 and engage(plan, state, inp, ws, out, 0.0, count) == 1) or changed
+
+
+@kernel
+def engage_by_touch(plan, state, inp, ws, out, t, m):
+    """Switch on what contacts engage that closed since this was last asked, m rows being imposed.
+
+    Returns the number of rows, and whether something was switched.  What is switched on may touch, too.
+    """
+    changed = False
+    for _ in range(state.hold.size):
+        count = 0
+        for c in range(state.hold.size):
+            ws.wanted[c] = 0
+        for k in range(state.active.size):
+            c = plan.touch_engages[k]
+            fresh = state.active[k] == 1 and ws.touched[k] == 0
+            if fresh and c >= 0 and state.hold[c] == FREE and ws.wanted[c] == 0:
+                ws.wanted[c] = 1
+                count += 1
+            ws.touched[k] = state.active[k]
+        if count == 0:
+            break
+        changed = True
+        engage(plan, state, inp, ws, out, t, count)
+        m = settle(plan, state, inp, ws, out, t)
+    return m, changed
+
+
+@kernel
+def slip_or_break(plan, state, ws, out, m, t):
+    """Let slip what needs more friction than there is, and go what breaks, at (ws.q0, ws.u0).
+
+    Expects the first stage of the m rows and ws.lam there.  Returns True when something changed.
+    """
+    changed = False
+    for c in range(state.hold.size):
+        if plan.static_friction[c] == math.inf:
+            continue
+        if state.hold[c] == HELD and FRICTION_SCALE * spare_force(plan, state, c, m, ws) < -FIRE:
+            let_slip(plan, state, ws, out, c, m, t)
+            changed = True
+    return changed
+
+
+@kernel
+def let_slip(plan, state, ws, out, c, m, t):
+    """Let constraint c go the way its force in ws.lam held it back from; one without friction breaks."""
+    if plan.kinetic_friction[c] == 0.0:
+        state.hold[c] = FREE
+    else:
+        state.hold[c] = BACKWARD if held_force(plan, state, c, m, ws) > 0.0 else FORWARD
+    ws.slip_force[c] = 0.0
+    record(out, SWITCH, state.active.size + c, state.hold[c], t)
+
+
+@kernel
+def stick(plan, state, ws, out, c, t):
+    """Hold constraint c, whose slip came to rest; the force it then takes decides at the next look."""
+    state.hold[c] = HELD
+    for k in range(plan.constraint_start[c], plan.constraint_start[c + 1]):
+        if plan.row_latch[k] == 1:
+            latch(plan, state, ws, c, t)
+            break
+    record(out, SWITCH, state.active.size + c, HELD, t)
+
+
+def settle_constraints(plan, state, inp, ws, out, t, _):
+    """After a change of constraints: impulse, contacts, speeds; then whether friction bears it.
+
+    Of constraints whose rates contradict one another the last goes.  Returns the number of rows.
+    """
+    ws.moved[0] = 1
+    m = resolve(plan, state, inp, ws, out, t, 0)
+    for _ in range(state.hold.size):
+        if not ws.clash[0] > CLASH:
+            break
+        c = name_conflict(plan, state, ws, out, ws.counts[0], t)
+        take_force_away(state, INCONSISTENT)
+        if c < 0:
+            break
+        release(state, out, c, t)
+        m = resolve(plan, state, inp, ws, out, t, 0)
+    for _ in range(state.hold.size):
+        stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+        if m > 0:
+            row_forces(state, ws, m, ws.du[0])
+        if not slip_or_break(plan, state, ws, out, m, t):
+            break
+        m = resolve(plan, state, inp, ws, out, t, 0)
+    return m

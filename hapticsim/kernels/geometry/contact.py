@@ -1,0 +1,234 @@
+"""Gap of a sphere against a plane or a box, and the constraint row that holds it.
+
+A corner is a sphere of radius 0; a capsule against a flat face is its two end spheres.  With c the centre, o
+and R the pose of the surface and x = R'(c - o) the centre in its axes, the gap is phi = dist(x) - radius, and
+
+    row       A_r = n . (V_r at c - V_r of B at c)
+    phi_dot  = n . (v_c - v_B at c) = A u
+    phi_ddot = n . (a_c - a_B at c) - 2 n . (w_B x v) + (|P x_dot|^2 - (n . x_dot)^2) / dist
+
+where v = v_c - v_B at c = R x_dot, and P keeps the axes in which the nearest point of a box sits on an edge
+or corner (the surface is curved there: its gap has a Hessian; on a face the last term is zero).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import ON_PLANE
+from hapticsim.kernels.geometry.corner import (
+    FACES,
+    axis_of,
+    distance_outside,
+    height_over,
+    holding_face,
+    nearest_to_corner,
+    sign_of,
+)
+from hapticsim.kernels.geometry.point import place, point_row, turn
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+
+OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
+
+
+@inlined
+def surface_pose(plan, k, X):
+    """Rotation (row by row) and position of the surface of candidate k in the world, 12 scalars."""
+    S = plan.surface_pose[k]
+    frame = plan.surface_frame[k]
+    if frame < 0:
+        return (S[0], S[1], S[2], S[3], S[4], S[5], S[6], S[7], S[8], S[9], S[10], S[11])
+    B = X[frame]
+    return (
+        B[0] * S[0] + B[1] * S[3] + B[2] * S[6],
+        B[0] * S[1] + B[1] * S[4] + B[2] * S[7],
+        B[0] * S[2] + B[1] * S[5] + B[2] * S[8],
+        B[3] * S[0] + B[4] * S[3] + B[5] * S[6],
+        B[3] * S[1] + B[4] * S[4] + B[5] * S[7],
+        B[3] * S[2] + B[4] * S[5] + B[5] * S[8],
+        B[6] * S[0] + B[7] * S[3] + B[8] * S[6],
+        B[6] * S[1] + B[7] * S[4] + B[8] * S[7],
+        B[6] * S[2] + B[7] * S[5] + B[8] * S[8],
+        B[0] * S[9] + B[1] * S[10] + B[2] * S[11] + B[9],
+        B[3] * S[9] + B[4] * S[10] + B[5] * S[11] + B[10],
+        B[6] * S[9] + B[7] * S[10] + B[8] * S[11] + B[11],
+    )
+
+
+@inlined
+def nearest_on_box(x, y, z, a, b, c):
+    """Signed distance and outward normal (box axes) of a point from a box of half extents a, b, c.
+
+    Returns distance, nx, ny, nz and three flags of the axes in which the nearest point is clamped.  Inside,
+    the face that is least deep is taken.
+    """
+    dx = x - a if x > a else (x + a if x < -a else 0.0)
+    dy = y - b if y > b else (y + b if y < -b else 0.0)
+    dz = z - c if z > c else (z + c if z < -c else 0.0)
+    fx, fy, fz = dx != 0.0, dy != 0.0, dz != 0.0
+    count = int(fx) + int(fy) + int(fz)
+    if count >= OFF_FACE:
+        distance = math.sqrt(dx * dx + dy * dy + dz * dz)
+        if distance > 1e-9:
+            return distance, dx / distance, dy / distance, dz / distance, fx, fy, fz
+    ex, ey, ez = abs(x) - a, abs(y) - b, abs(z) - c
+    if ex >= ey and ex >= ez:
+        return ex, math.copysign(1.0, x), 0.0, 0.0, True, False, False
+    if ey >= ez:
+        return ey, 0.0, math.copysign(1.0, y), 0.0, False, True, False
+    return ez, 0.0, 0.0, math.copysign(1.0, z), False, False, True
+
+
+@inlined
+def sphere_centre(plan, k, X):
+    """Centre of the sphere of candidate k in the world, three scalars."""
+    return place(plan.sphere_frame[k], plan.sphere_centre[k], X)
+
+
+@inlined
+def is_corner_on_box(plan, k):
+    """True for a sharp corner against a box: it is held by one face, and only over that face."""
+    return plan.surface_kind[k] != ON_PLANE and plan.sphere_radius[k] == 0.0
+
+
+@inlined
+def inward(plan, k, X):
+    """Direction from a corner into its own body, world axes, three scalars."""
+    return turn(plan.sphere_frame[k], plan.sphere_inward[k], X)
+
+
+@inlined
+def centre_in_box(plan, k, X):
+    """Centre of the sphere of candidate k in the axes of its box, three scalars."""
+    cx, cy, cz = sphere_centre(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
+    x, y, z = cx - ox, cy - oy, cz - oz
+    return r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
+
+
+@inlined
+def corner_in_box(plan, k, X):
+    """A corner in the axes of its box: its position and the direction into its body, six scalars."""
+    x, y, z = centre_in_box(plan, k, X)
+    gx, gy, gz = inward(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
+    return (
+        x,
+        y,
+        z,
+        r0 * gx + r3 * gy + r6 * gz,
+        r1 * gx + r4 * gy + r7 * gz,
+        r2 * gx + r5 * gy + r8 * gz,
+    )
+
+
+@kernel
+def face_of(plan, state, k, X):
+    """Face that holds the corner of candidate k, or would hold it if it came in here; 0 for none."""
+    face = state.face[k]
+    if 0 < face <= FACES:
+        return face
+    x, y, z, gx, gy, gz = corner_in_box(plan, k, X)
+    half = plan.surface_half[k]
+    return holding_face(x, y, z, gx, gy, gz, half[0], half[1], half[2])
+
+
+@kernel
+def over_face(plan, k, face, X):
+    """Gap and normal of a corner to the plane of a face of its box, and the rest, as ``witness``."""
+    cx, cy, cz = sphere_centre(plan, k, X)
+    x, y, z = centre_in_box(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, X)
+    half = plan.surface_half[k]
+    height = height_over(face, x, y, z, half[0], half[1], half[2])
+    axis, n = axis_of(face), sign_of(face)
+    if axis == 0:
+        return height, n * r0, n * r3, n * r6, cx, cy, cz, True, False, False
+    if axis == 1:
+        return height, n * r1, n * r4, n * r7, cx, cy, cz, False, True, False
+    return height, n * r2, n * r5, n * r8, cx, cy, cz, False, False, True
+
+
+@kernel
+def witness(plan, state, k, X):
+    """Gap, normal (world), centre of the sphere (world) and clamped-axis flags of candidate k.
+
+    X   (nf, 12) poses of the frames.
+    Returns phi [m], nx, ny, nz, cx, cy, cz, fx, fy, fz: of a corner that a face holds, to that face.
+    """
+    cx, cy, cz = sphere_centre(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
+    x, y, z = cx - ox, cy - oy, cz - oz
+    if plan.surface_kind[k] == ON_PLANE:
+        distance = r2 * x + r5 * y + r8 * z
+        return distance - plan.sphere_radius[k], r2, r5, r8, cx, cy, cz, False, False, True
+    half, face = plan.surface_half[k], state.face[k]
+    if 0 < face <= FACES:
+        return over_face(plan, k, face, X)
+    x, y, z = r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
+    if face == 0 and is_corner_on_box(plan, k):
+        gx, gy, gz = inward(plan, k, X)
+        gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz
+        distance, nx, ny, nz = nearest_to_corner(x, y, z, gx, gy, gz, half[0], half[1], half[2])
+        fx, fy, fz = nx != 0.0, ny != 0.0, nz != 0.0
+    else:
+        distance, nx, ny, nz, fx, fy, fz = nearest_on_box(x, y, z, half[0], half[1], half[2])
+    return (
+        distance - plan.sphere_radius[k],
+        r0 * nx + r1 * ny + r2 * nz,
+        r3 * nx + r4 * ny + r5 * nz,
+        r6 * nx + r7 * ny + r8 * nz,
+        cx,
+        cy,
+        cz,
+        fx,
+        fy,
+        fz,
+    )
+
+
+@inlined
+def gap(plan, state, k, X):
+    """Gap of candidate k [m] over where it is held, negative when deeper."""
+    if plan.surface_kind[k] == ON_PLANE:
+        cx, cy, cz = sphere_centre(plan, k, X)
+        _, _, r2, _, _, r5, _, _, r8, ox, oy, oz = surface_pose(plan, k, X)
+        distance = r2 * (cx - ox) + r5 * (cy - oy) + r8 * (cz - oz)
+        return distance - plan.sphere_radius[k] - state.depth[k]
+    if state.face[k] == 0 and is_corner_on_box(plan, k):
+        x, y, z = centre_in_box(plan, k, X)
+        half = plan.surface_half[k]
+        distance = distance_outside(x, y, z, half[0], half[1], half[2])
+        if distance > 0.0:
+            return distance - state.depth[k]
+    return witness(plan, state, k, X)[0] - state.depth[k]
+
+
+@inlined
+def held_by(plan, state, k, X):
+    """What holds the sphere of candidate k when its row is imposed: as ``witness``, a corner by its face."""
+    if is_corner_on_box(plan, k):
+        face = face_of(plan, state, k, X)
+        if face > 0:
+            return over_face(plan, k, face, X)
+    return witness(plan, state, k, X)
+
+
+@kernel
+def contact_row(plan, state, k, i, ws):
+    """Write row i of ws.A and ws.s for candidate k from the frames in ws; return its gap [m] over where it is
+    held.
+
+    A udot + s is the second derivative of the gap; A u its first.
+    """
+    phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
+    tx, ty, tz = point_row(
+        plan.sphere_frame[k], plan.surface_frame[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws
+    )
+    if int(fx) + int(fy) + int(fz) >= OFF_FACE:
+        r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
+        x, y, z = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
+        n_dot = nx * tx + ny * ty + nz * tz
+        ws.s[i] += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.sphere_radius[k])
+    ws.b[i] = 0.0
+    return phi - state.depth[k]

@@ -1,0 +1,62 @@
+"""Where the row of a contact on a box ends, or bends: at the edges of the faces.
+
+A corner is let go at the edge of its face.  A sphere goes on, but from a face to an edge its row changes
+curvature, and no step of an integrator may reach across that: the piece ends there.  Both are margins [m],
+positive as long as the row is what it was when the piece began.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import ON_PLANE
+from hapticsim.kernels.geometry.contact import centre_in_box, face_of, is_corner_on_box
+from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
+from hapticsim.kernels.machine_code.jit import inlined
+
+BEND = 1e-10  # [m] a piece ends this far past the bend, so that the next one starts beyond it
+
+
+@inlined
+def overhang(plan, state, k, X):
+    """How far a corner on a box is past the edge of the face that holds it [m], negative over the face."""
+    x, y, z = centre_in_box(plan, k, X)
+    half = plan.surface_half[k]
+    return past_edge(face_of(plan, state, k, X), x, y, z, half[0], half[1], half[2])
+
+
+@inlined
+def is_lost(plan, state, k, X):
+    """True when a corner in contact has slid past the edge of its face: nothing holds it there."""
+    return is_corner_on_box(plan, k) and overhang(plan, state, k, X) > 0.5 * EDGE
+
+
+@inlined
+def feature(plan, k, X):
+    """The part of a box that candidate k is nearest to: one bit for every axis in which it is outside."""
+    if plan.surface_kind[k] == ON_PLANE:
+        return 0
+    x, y, z = centre_in_box(plan, k, X)
+    half = plan.surface_half[k]
+    return (
+        int(beyond(x, half[0]) > 0.0) + 2 * int(beyond(y, half[1]) > 0.0) + 4 * int(beyond(z, half[2]) > 0.0)
+    )
+
+
+@inlined
+def within(part, bit, distance):
+    """Distance [m] that is left on this side of a face's plane."""
+    return distance if part & bit else -distance
+
+
+@inlined
+def margin(plan, state, k, part, X):
+    """What is left until the row of candidate k, on this part of a box when the piece began, changes [m]."""
+    if plan.surface_kind[k] == ON_PLANE:
+        return math.inf
+    if is_corner_on_box(plan, k):
+        return EDGE - overhang(plan, state, k, X)
+    x, y, z = centre_in_box(plan, k, X)
+    half = plan.surface_half[k]
+    left = min(within(part, 1, beyond(x, half[0])), within(part, 2, beyond(y, half[1])))
+    return BEND + min(left, within(part, 4, beyond(z, half[2])))

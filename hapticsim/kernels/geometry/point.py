@@ -1,0 +1,118 @@
+"""The row of a point of body A along a direction fixed in body B: contacts, loop closures, guides.
+
+With p the point, v = v_A - v_B the velocity of A relative to B there, and n fixed in B:
+
+    row      A_r = n . (V_r of A at p - V_r of B at p)
+    rate     n . v = A u
+    its rate A udot + s,  s = n . (a_A - a_B) - 2 n . (w_B x v)  with the accelerations at udot = 0
+"""
+
+from __future__ import annotations
+
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+
+
+@inlined
+def place(frame, point, X):
+    """A point of a body in the world, three scalars; frame -1 is the world."""
+    if frame < 0:
+        return point[0], point[1], point[2]
+    B = X[frame]
+    return (
+        B[0] * point[0] + B[1] * point[1] + B[2] * point[2] + B[9],
+        B[3] * point[0] + B[4] * point[1] + B[5] * point[2] + B[10],
+        B[6] * point[0] + B[7] * point[1] + B[8] * point[2] + B[11],
+    )
+
+
+@inlined
+def turn(frame, direction, X):
+    """A direction fixed in a body in world axes, three scalars."""
+    if frame < 0:
+        return direction[0], direction[1], direction[2]
+    B = X[frame]
+    return (
+        B[0] * direction[0] + B[1] * direction[1] + B[2] * direction[2],
+        B[3] * direction[0] + B[4] * direction[1] + B[5] * direction[2],
+        B[6] * direction[0] + B[7] * direction[1] + B[8] * direction[2],
+    )
+
+
+@kernel
+def add_partial(frame, px, py, pz, nx, ny, nz, sign, A, i, ws):
+    """Add sign n . (partial velocity at p) of a body to row i of A."""
+    if frame < 0:
+        return
+    x, y, z = px - ws.X[frame, 9], py - ws.X[frame, 10], pz - ws.X[frame, 11]
+    mx, my, mz = y * nz - z * ny, z * nx - x * nz, x * ny - y * nx  # rho x n
+    for r in range(A.shape[1]):
+        V = ws.V[frame, r]
+        A[i, r] += sign * (mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5])
+
+
+@inlined
+def motion(frame, px, py, pz, ws):
+    """Velocity and remainder acceleration of the material point of a body at p, six scalars."""
+    if frame < 0:
+        return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    vel, acc = ws.vel[frame], ws.acc[frame]
+    x, y, z = px - ws.X[frame, 9], py - ws.X[frame, 10], pz - ws.X[frame, 11]
+    gx, gy, gz = vel[1] * z - vel[2] * y, vel[2] * x - vel[0] * z, vel[0] * y - vel[1] * x  # w x rho
+    return (
+        vel[3] + gx,
+        vel[4] + gy,
+        vel[5] + gz,
+        acc[3] + acc[1] * z - acc[2] * y + vel[1] * gz - vel[2] * gy,
+        acc[4] + acc[2] * x - acc[0] * z + vel[2] * gx - vel[0] * gz,
+        acc[5] + acc[0] * y - acc[1] * x + vel[0] * gy - vel[1] * gx,
+    )
+
+
+@inlined
+def turning(frame, motion_of):
+    """Angular velocity or acceleration of a body from ws.vel or ws.acc, three scalars."""
+    if frame < 0:
+        return 0.0, 0.0, 0.0
+    return motion_of[frame, 0], motion_of[frame, 1], motion_of[frame, 2]
+
+
+@inlined
+def relative_motion(a, b, px, py, pz, ws):
+    """v_A - v_B and a_A - a_B - w_B x (v_A - v_B) of the material points at p, six scalars.
+
+    The second is the rate of the first where p moves with A.
+    """
+    ux, uy, uz, cx, cy, cz = motion(a, px, py, pz, ws)
+    vx, vy, vz, dx, dy, dz = motion(b, px, py, pz, ws)
+    tx, ty, tz = ux - vx, uy - vy, uz - vz
+    wx, wy, wz = turning(b, ws.vel)
+    return (
+        tx,
+        ty,
+        tz,
+        cx - dx - (wy * tz - wz * ty),
+        cy - dy - (wz * tx - wx * tz),
+        cz - dz - (wx * ty - wy * tx),
+    )
+
+
+@inlined
+def cross_dot(ax, ay, az, bx, by, bz, cx, cy, cz):
+    """(a x b) . c."""
+    return (ay * bz - az * by) * cx + (az * bx - ax * bz) * cy + (ax * by - ay * bx) * cz
+
+
+@kernel
+def point_row(a, b, px, py, pz, nx, ny, nz, A, s, i, ws):
+    """Write row i of A and s for the point p, moving with A, along n, fixed in B.
+
+    Returns v_A - v_B at p, three scalars.
+    """
+    for r in range(A.shape[1]):
+        A[i, r] = 0.0
+    add_partial(a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
+    add_partial(b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
+    tx, ty, tz, ex, ey, ez = relative_motion(a, b, px, py, pz, ws)
+    wx, wy, wz = turning(b, ws.vel)
+    s[i] = nx * ex + ny * ey + nz * ez + cross_dot(wx, wy, wz, nx, ny, nz, tx, ty, tz)
+    return tx, ty, tz

@@ -1,0 +1,1 @@
+"""A device's sample into the force for the hand: coupler, safety, limits."""

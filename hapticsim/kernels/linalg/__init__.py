@@ -1,0 +1,1 @@
+"""Small dense linear algebra that allocates nothing."""

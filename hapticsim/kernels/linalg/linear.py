@@ -1,0 +1,102 @@
+"""Small dense solves, written out so that nothing is allocated.
+
+Every routine works on the leading block of arrays that may be larger, assumes finite input, and reports
+trouble by its return value.
+"""
+
+from __future__ import annotations
+
+from hapticsim.kernels.machine_code.jit import kernel
+
+
+@kernel
+def lu_factor(A, n, pivots):
+    """Factor the leading n x n block of A in place with row pivoting; return |det|, 0 when singular."""
+    det = 1.0
+    for k in range(n):
+        best, row = abs(A[k, k]), k
+        for i in range(k + 1, n):
+            if abs(A[i, k]) > best:
+                best, row = abs(A[i, k]), i
+        pivots[k] = row
+        det *= best
+        if best == 0.0:
+            return 0.0
+        if row != k:
+            for j in range(n):
+                A[k, j], A[row, j] = A[row, j], A[k, j]
+        inverse = 1.0 / A[k, k]
+        for i in range(k + 1, n):
+            A[i, k] *= inverse
+            for j in range(k + 1, n):
+                A[i, j] -= A[i, k] * A[k, j]
+    return det
+
+
+@kernel
+def lu_solve(LU, n, pivots, b):
+    """Solve A x = b in place of b (n,)."""
+    for k in range(n):
+        row = pivots[k]
+        if row != k:
+            b[k], b[row] = b[row], b[k]
+    for k in range(n):
+        for i in range(k + 1, n):
+            b[i] -= LU[i, k] * b[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            b[k] -= LU[k, j] * b[j]
+        b[k] /= LU[k, k]
+
+
+@kernel
+def lu_solve_transposed(LU, n, pivots, b):
+    """Solve A' x = b in place of b (n,)."""
+    for k in range(n):
+        for j in range(k):
+            b[k] -= LU[j, k] * b[j]
+        b[k] /= LU[k, k]
+    for k in range(n - 1, -1, -1):
+        for i in range(k + 1, n):
+            b[k] -= LU[i, k] * b[i]
+    for k in range(n - 1, -1, -1):
+        row = pivots[k]
+        if row != k:
+            b[k], b[row] = b[row], b[k]
+
+
+@kernel
+def ldl_factor(A, n, L):
+    """L D L' = leading block of A (lower triangle read); return False when it is not positive definite.
+
+    The diagonal of L holds 1/D, the strict lower triangle holds L: one division per row, no square root.
+    A and L may be the same array.
+    """
+    for i in range(n):
+        pivot = A[i, i]
+        for j in range(i):
+            total = A[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]  # L[i, k] still holds (L D)_ik
+            L[i, j] = total
+        for j in range(i):
+            scaled = L[i, j] * L[j, j]
+            pivot -= L[i, j] * scaled
+            L[i, j] = scaled
+        if not pivot > 0.0:
+            return False
+        L[i, i] = 1.0 / pivot
+    return True
+
+
+@kernel
+def ldl_solve(L, n, b):
+    """Solve L D L' x = b in place of b (n,)."""
+    for i in range(1, n):
+        for k in range(i):
+            b[i] -= L[i, k] * b[k]
+    for i in range(n - 1, -1, -1):
+        total = b[i] * L[i, i]
+        for k in range(i + 1, n):
+            total -= L[k, i] * b[k]
+        b[i] = total

@@ -1,0 +1,1 @@
+"""The arrays of a run: declared once, laid out in one block, packed into rows."""

@@ -1,0 +1,298 @@
+"""The arrays of a run: meaning, unit, frame, shape and writer, one line each.
+
+``Plan`` never changes during a run.  ``State`` is what you would save to a file and fork.  ``Input`` is
+written from outside once per tick, ``Output`` by the tick, ``Workspace`` is scratch and may hold anything
+between ticks.
+
+Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
+constraint), nk contact candidates, nc constraints with nb rows together, ne of them equations of the
+mechanism, nr at most this many rows imposed at once.  W world axes, D device axes, B body axes; A and B the
+two bodies of a row.
+
+Rows are named by one number: contact k is row k, row b of the constraints is row nk + b.
+"""
+
+from __future__ import annotations
+
+from hapticsim.kernels.memory.block import Block, Cube, Float, Int, IntVector, Matrix, Vector
+
+MAX_ROWS = 32  # rows imposed at once: 8 cubes, 0.7 ms in the tick in which they land; 64 rows take 5 ms
+MAX_CHOICES = 4  # choices of independent speeds reported per tick
+CHOICE = 6  # numbers of each, before those per speed
+MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
+HINTS = MAX_EVENTS  # foreseen events that a tick is told of
+HINT = 4  # numbers of each
+PORT = 15  # numbers that each port of the coupler remembers of its swing (oscillation.py)
+SWING = 2 * PORT + 1  # of both, and a mark
+
+
+class Plan(Block):
+    """Constant for a run; written by ``assembly``."""
+
+    rows: Int  # addresses of the large parts of a tick (units.py)
+    choose: Int
+    stage: Int
+    resolve: Int
+    capture: Int
+    settle: Int
+    engage: Int
+    handle: Int
+    kane: Int  # address of qdot, M, h, poses, partial velocities, velocities, remainder accelerations
+    kinematics: Int  # address of the same without M and h
+    response_factor: Int  # address of what impulse responses share, 0 where the O(n) route is not taken
+    response: Int  # address of an impulse response
+    forward_dynamics: Int  # address of the articulated-body method
+    gravity_force: Int  # address of the bias at zero speed
+    energy: Int  # address of kinetic and potential energy, 0 where the balance is not kept (energy.py)
+    displace: Int  # address of q moved by W(q) delta
+    normalise: Int  # address of quaternions made unit
+    quaternions: Int  # 1 when q holds any
+    tick_s: Float  # [s]
+    max_events: Int
+    damping: Vector  # (nu,) [N m s/rad] or [N s/m] viscous joint damping
+    torque_constant: Vector  # (nu,) [N m] or [N]
+    torque_gravity: Vector  # (nu,) fraction of the gravity force carried
+    torque_kp: Vector  # (nu,)
+    torque_kd: Vector  # (nu,)
+    torque_reference: Vector  # (nu,)
+    torque_limit: Vector  # (nu,) [N m] or [N]
+    q_of_u: IntVector  # (nu,) int, index in q of the joint of speed r (1-dof joints), -1 otherwise
+    law_in_stages: Int  # 1: springs and dampers of the torque laws act in each stage and are not held
+    damping_rate: Float  # [1/s] fastest decay that joint damping, and laws in the stages, ask for
+    spring_rate: Float  # [rad/s] fastest oscillation that the laws in the stages ask for
+    handle_mobility: Float  # [1/kg] largest 1 / mass that a force on the handle may find
+    turn_mobility: Float  # [1/(kg m^2)] largest 1 / inertia that a torque on the handle's body may find
+    energy_scale: Float  # [J] what a gain of energy is compared with
+    driven: Int  # 1: a constraint prescribes a rate, so that its force may do work
+    turns: IntVector  # (nu,) int, 1: a component of the angular velocity of a joint with a quaternion
+    handle_frame: Int  # index of a frame, -1 without a handle
+    handle_point: Vector  # (3,) [m] in B
+    sphere_frame: IntVector  # (nk,) int, frame of the body with the sphere
+    sphere_centre: Matrix  # (nk, 3) [m] in B
+    sphere_radius: Vector  # (nk,) [m], 0 for a corner
+    sphere_inward: Matrix  # (nk, 3) in B: from a corner into its box, unit; 0 for a sphere
+    surface_frame: IntVector  # (nk,) int, frame of the body with the surface, -1 for the world
+    surface_kind: IntVector  # (nk,) int, codes.ON_PLANE or codes.ON_BOX
+    surface_pose: Matrix  # (nk, 12) rotation row by row, then position, in B
+    surface_half: Matrix  # (nk, 3) [m] half extents of a box
+    restitution: Vector  # (nk,) speed after an impact by speed before it, 0 to 1
+    touch_engages: IntVector  # (nk,) int, constraint that a touch switches on, -1: none
+    constraint_start: IntVector  # (nc + 1,) int, first row of each constraint
+    row_kind: IntVector  # (nb,) int, codes.POINT_ROW ...
+    row_a: IntVector  # (nb,) int, frame of body A, -1 for the world
+    row_b: IntVector  # (nb,) int, frame of body B
+    row_point_a: Matrix  # (nb, 3) [m] in A
+    row_point_b: Matrix  # (nb, 3) [m] in B
+    row_direction_a: Matrix  # (nb, 3) in A, unit
+    row_direction_b: Matrix  # (nb, 3) in B, unit; of CURVE_ROW the shares of the two normals
+    row_length: Vector  # (nb,) [m] distance, or radius of what rolls
+    row_q: Matrix  # (nb, nq) of SPEEDS_ROW: factors of the coordinates
+    row_u: Matrix  # (nb, nu) of SPEEDS_ROW: factors of the speeds
+    row_drive: Matrix  # (nb, 4) speed [1/s], amplitude, angular frequency [rad/s], phase [rad]
+    row_equation: IntVector  # (nb,) int, of EQUATION_ROW: which equation of the mechanism
+    row_curve: IntVector  # (nb,) int, of CURVE_ROW: which curve, -1 otherwise
+    curve_start: IntVector  # (curves + 1,) int, first cell of each curve
+    curve_closed: IntVector  # (curves,) int, 1: its last cell leads to its first
+    curve_cell: (
+        Matrix  # (cells, 31) in B: place [m], 6 coefficients of x, y, z, and a normal, 4 of them, over
+    )
+    # a parameter [m] that goes from 0 to the last entry
+    curve_chord: Matrix  # (cells, 9) in B: start [m], chord [m], 1 / length^2, the least and largest fraction
+    row_latch: IntVector  # (nb,) int, 1: switching on holds the displacement found there
+    rows_function: Int  # address of the mechanism's constraint equations, 0: none
+    static_friction: Vector  # (nc,) coefficient up to which a constraint holds, inf: whatever the force
+    kinetic_friction: Vector  # (nc,) coefficient of its friction once it slips
+    friction_load: Vector  # (nc,) [N] normal force, where no constraint gives it
+    friction_normal: IntVector  # (nc,) int, constraint whose force is the normal force, -1: friction_load
+    rotation_WD: Matrix  # (3, 3) device axes to world axes
+    motion_scale: Float
+    force_scale: Float
+    ramp_s: Float
+    timeout_s: Float  # age from which a sample of the device gives no force
+    stall_s: Float  # time since the tick before from which the loop itself stood still
+    resume_within_s: Float  # longest silence that is an interruption; 0: none is
+    max_power_W: Float  # into the hand; 0: derived from the force limit (safety.py)
+    slew_N_per_s: Float
+    max_stretch_m: Float
+    reseat: Int  # 1: a longer stretch at arming moves the mapping instead of being refused
+    max_device_speed: Float  # [m/s]
+    turning: Int  # which rotation is coupled: 0 none, 1 about the device's z, 2 all
+    quaternion_WD: Vector  # (4,) w, x, y, z of rotation_WD
+    torque_scale: Float  # torque on the hand per torque in the world: force_scale / motion_scale
+    slew_Nm_per_s: Float
+
+
+class State(Block):
+    """What a run is, between two ticks."""
+
+    q: Vector  # (nq,) generalized coordinates
+    u: Vector  # (nu,) generalized speeds
+    tick: IntVector  # (1,) int, ticks since the start
+    active: IntVector  # (nk,) int, 1 while the row of the contact is imposed
+    rank: IntVector  # (2,) int, rank of the imposed rows, and their number when the speeds were chosen
+    order: IntVector  # (nu,) int, the first rank speeds are dependent, the rest independent
+    combine: Matrix  # (nr, nr) columns: combinations of rows that span them (identity at full rank)
+    volume: Vector  # (1,) |det A_D| when the speeds were chosen, columns scaled
+    safety: IntVector  # (4,) int: codes.Safety, codes.Fault, most arm and most disarm requests seen
+    seen: Vector  # (5,) last sample that counted: position [m] D, its age [s], and how much further than its
+    # speed allows the next may be [m]
+    interruption: Vector  # (4,) silence of the one ridden through now, or ramped up after [s], else 0; time
+    # heard again [s]; interruptions that ended by themselves, the longest silence of these [s]
+    gain: Vector  # (1,) coupling from 0 to 1
+    hand_force_D: Vector  # (3,) [N] last force on the hand, for the slew limit
+    swing: Vector  # (SWING,) what tells a device that swings by itself (oscillation.py)
+    origin_W: Vector  # (3,) [m] world point of the device's centre
+    hold: IntVector  # (nc,) int, codes.Hold
+    offset: Vector  # (nb,) [m] or [rad] displacement that a latched row keeps
+    switched: IntVector  # (nc,) int, switch requests seen
+    hand_torque_D: Vector  # (3,) [N m] last torque on the hand, for the slew limit
+    turn_offset: Vector  # (4,) w, x, y, z: the handle's body seen from the device's handle when armed
+    friction: Vector  # (nc,) [N] along the row of what slips, at the last stage: a first guess for the next
+    face: IntVector  # (nk,) int, 1 to 6: face of the box that holds a corner; 0, or what inside.py says
+    depth: Vector  # (nk,) [m] gap at which a candidate is held that was found inside, at most 0
+    energy: Vector  # (3,) [J] after the last tick; part of the gains allowed that is used; KNOWN (energy.py)
+
+
+class Input(Block):
+    """Sampled once per tick, before it starts."""
+
+    device: Vector  # (8,) position [m] D, velocity [m/s] D, age of the sample [s], 1 when a device is there
+    flags: IntVector  # (1,) int, codes.DeviceFlag bits of the sample
+    gap: Vector  # (2,) [s] since the tick before; and how long the computer was suspended since
+    requests: IntVector  # (2,) int: arm, disarm: counts that only grow
+    coupler: Vector  # (3,) stiffness [N/m], damping [N s/m], force limit on the hand [N]
+    torque: Vector  # (nu,) [N m] or [N] generalized force from outside
+    force_W: Vector  # (3,) [N] force from outside at the handle
+    switch: IntVector  # (nc,) int, twice the requests made, plus 1 where the last one is to hold
+    turn: Vector  # (7,) the device's orientation w, x, y, z, its angular velocity [rad/s] D
+    turn_coupler: Vector  # (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
+    link: Vector  # (1,) [s] by which the remote site's last word is older than its link allows; 0: it is not
+    hint: Matrix  # (nh, HINT) foreseen: a guard or -1, its bend [1/s] (crossing.py), a choice of dependent
+    # speeds as the sum of their 2^r or 0, contacts k that push at an impulse as the sum of their 2^k or 0;
+    # nh = 0 where nobody looks ahead
+
+
+class Output(Block):
+    """Written by every tick: a sample of its start, where all inputs are known, and what happened since."""
+
+    q: Vector  # (nq,) at the start of the tick, on the constraints
+    u: Vector  # (nu,) after impulses at the start of the tick
+    hand_force_D: Vector  # (3,) [N] what the device is to apply to the hand
+    coupler_W: Vector  # (3,) [N] coupler force on the handle
+    anchor_W: Vector  # (3,) [m] the device's point in the world
+    handle_W: Vector  # (3,) [m] the handle
+    contact_force: Vector  # (nk,) [N] normal force, 0 when not in contact
+    gap: Vector  # (nk,) [m] of imposed rows before projection
+    normal_W: Matrix  # (nk, 3) from the surface to the sphere
+    point_W: Matrix  # (nk, 3) [m] on the sphere
+    events: Matrix  # (3 * MAX_EVENTS, 4) codes.Event, contact or -1, value, time in the tick [s]
+    counts: IntVector  # (9,) int: events of this tick, pieces integrated, selections ever, overflows ever,
+    # choices, crossings located, trial steps, prepared choices adopted and impulses of contacts in this tick
+    residual: Vector  # (1,) [m] largest |gap| of imposed rows before projection: the drift of the tick
+    row_force: Vector  # (nb,) [N] or [N m] force of constraint or friction, 0 where free
+    row_gap: Vector  # (nb,) [m] or [rad] of imposed rows before projection
+    choices: Matrix  # (MAX_CHOICES, CHOICE + 3 nu) time [s], rank before, rank, rows, condition of the scaled
+    # A_D, the condition with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
+    hand_torque_D: Vector  # (3,) [N m] what the device is to apply to the hand
+    coupler_torque_W: Vector  # (3,) [N m] coupler torque on the handle's body
+    located: Matrix  # (HINTS, 2) crossings located: the guard, and its bend [1/s]
+    pushed: Vector  # (HINTS,) impulses of contacts: which pushed, as in Input.hint
+
+
+class Workspace(Block):
+    """Scratch of the tick."""
+
+    q0: Vector  # (nq,) start of the piece
+    u0: Vector  # (nu,)
+    q1: Vector  # (nq,) end of the piece
+    u1: Vector  # (nu,)
+    qs: Vector  # (nq,) stage
+    qi: Vector  # (nq,) between the ends of a piece (dense.py)
+    rate1: Vector  # (nq,) rates of the coordinates at its end
+    us: Vector  # (nu,)
+    dq: Matrix  # (5, nq) qdot of the stages, and of the first stage of a later division of the piece
+    du: Matrix  # (5, nu) udot of the same
+    M: Matrix  # (nu, nu) mass matrix
+    h: Vector  # (nu,) bias
+    X: Matrix  # (nf, 12)
+    V: Cube  # (nf, nu, 6)
+    vel: Matrix  # (nf, 6)
+    acc: Matrix  # (nf, 6)
+    tau: Vector  # (nu,) torque law, held for the tick
+    gravity: Vector  # (nu,)
+    f: Vector  # (nu,) generalized active forces
+    A: Matrix  # (nr, nu) constraint rows
+    s: Vector  # (nr,) remainder of the row's acceleration: A udot + s = 0
+    B: Matrix  # (nr, nu) combined rows when the rank is deficient
+    t: Vector  # (nr,)
+    phi: Vector  # (nr,) gaps of the imposed rows
+    rows: IntVector  # (nr,) int, contact of each row
+    LU: Matrix  # (nr, nr)
+    pivots: IntVector  # (nr,) int
+    D: Matrix  # (nr, nu)
+    E: Matrix  # (nr, nu)
+    g: Vector  # (nr,)
+    K: Matrix  # (nu, nu)
+    y: Vector  # (nu,)
+    lam: Vector  # (nr,) [N] row forces at the stage last evaluated
+    push: Vector  # (nr,) [m] force guards of the imposed rows, negative where a row would pull
+    part: IntVector  # (nr,) int, part of the box that each imposed row is on since the piece began
+    guard0: Vector  # (2 nk,) guards (guards.py) at the lower end of the bracket
+    guard1: Vector  # (2 nk,) guards at the time last tried
+    guard2: Vector  # (2 nk,) guards at the upper end of the bracket
+    L: Matrix  # (nu, nu) L D L' factor of M
+    Y: Matrix  # (nr, nu) rows of M^-1 A'
+    Wr: Matrix  # (nr, nr) A M^-1 A'
+    c: Vector  # (nr,)
+    x: Vector  # (nr,)
+    z: Vector  # (nr,)
+    grad: Vector  # (nr,)
+    passive: IntVector  # (nr,) int
+    P: Matrix  # (nr, nr)
+    R: Matrix  # (nr, nu) selection: rows turned, then the factor of pivoted QR
+    U: Matrix  # (nr, nr) selection: left vectors
+    sigma: Vector  # (nr,)
+    norms: Vector  # (nu,)
+    perm: IntVector  # (nu,) int
+    good_q: Vector  # (nq,) state at the start of the tick, taken back when something is not finite
+    good_u: Vector  # (nu,)
+    good_hold: IntVector  # (nc,) int, what was held then
+    counts: IntVector  # (4,) int: rows of constraints imposed (the first rows), constraints that slip, O(n)
+    # allowed, O(n) taken
+    F: Vector  # what the impulse responses of a configuration share (equations/tree/impulse_response.py)
+    b: Vector  # (nr,) prescribed rates: A u = b
+    equation_phi: Vector  # (ne,) the mechanism's constraint equations, as in phi, A, b and s
+    equation_A: Matrix  # (ne, nu)
+    equation_b: Vector  # (ne,)
+    equation_s: Vector  # (ne,)
+    slip_A: Matrix  # (nc, nu) rows of what slips
+    slip_s: Vector  # (nc,)
+    slip_b: Vector  # (nc,)
+    slip_force: Vector  # (nc,) [N] friction along the row
+    Q: Matrix  # (nr, nu) rows of the constraints, orthonormal in the metric M^-1
+    QY: Matrix  # (nr, nu) M^-1 Q
+    qb: Vector  # (nr,) their prescribed rates
+    qr: Vector  # (nr,) their remainders
+    N: Matrix  # (2, nu) null vectors
+    share: Vector  # (nr,) of each row in a contradiction
+    prepared: Vector  # (HINTS,) foreseen choices of dependent speeds, as in Input.hint
+    pushing: Vector  # (HINTS,) foreseen impulses of contacts, as in Input.hint; 0 once used
+    earlier: IntVector  # (nu,) int, the speeds that were dependent before a choice
+    told: IntVector  # (HINTS,) int, 1: the hint was used in this tick
+    clash: Vector  # (1,) [m/s] by which redundant constraints contradict one another
+    wanted: IntVector  # (nc,) int, 1: the constraint is to be imposed
+    touched: IntVector  # (nk,) int, contacts that were imposed when it was last asked what they engage
+    fires: IntVector  # (nk,) int, how often a guard of each contact fired in this tick
+    overlooked: IntVector  # (nk,) int, 1: closed where nothing holds it; no guard until the tick ends
+    method: IntVector  # (2,) int: how this tick is integrated (stiffness.py), 1: coupler linear in substeps
+    divisions: IntVector  # (1,) int, steps of the classical method that a piece is divided into
+    substep: Vector  # (1,) [s] length of the linearly implicit substep that a stage is evaluated for, or 0
+    spring: Vector  # (nu,) stiffness of the laws in the stages
+    damper: Vector  # (nu,) damping of the laws in the stages
+    H: Matrix  # (6, nu) velocity of the handle's point and the turning that is coupled, per speed
+    limited: Vector  # (nu,) [N m] or [N] what a law in the stages asks for beyond its limit, else 0
+    qe: Vector  # (nq,) at the substep
+    ue: Vector  # (nu,)
+    work: Vector  # (9,) work of the forces from outside (energy.py)
+    energies: Vector  # (2,) [J] kinetic and potential
+    moved: IntVector  # (1,) int, 1: constraints were switched within the tick, which may put energy in

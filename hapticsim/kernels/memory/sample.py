@@ -1,0 +1,131 @@
+"""One row of numbers per tick: what recorder, publisher and replay share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HINT
+
+FIXED = (
+    "time_s", "tick",
+    "device_x_m", "device_y_m", "device_z_m",
+    "device_vx_m_per_s", "device_vy_m_per_s", "device_vz_m_per_s",
+    "device_age_s", "device_present", "arm_requests", "disarm_requests",
+    "coupler_stiffness_N_per_m", "coupler_damping_Ns_per_m", "force_limit_N",
+    "safety", "fault", "gain",
+    "hand_force_x_N", "hand_force_y_N", "hand_force_z_N",
+    "coupler_x_N", "coupler_y_N", "coupler_z_N",
+    "anchor_x_m", "anchor_y_m", "anchor_z_m",
+    "handle_x_m", "handle_y_m", "handle_z_m",
+    "lateness_us", "execution_us",
+    "device_qw", "device_qx", "device_qy", "device_qz",
+    "device_wx_rad_per_s", "device_wy_rad_per_s", "device_wz_rad_per_s",
+    "coupler_stiffness_Nm_per_rad", "coupler_damping_Nms_per_rad", "torque_limit_Nm",
+    "hand_torque_x_Nm", "hand_torque_y_Nm", "hand_torque_z_Nm",
+    "coupler_torque_x_Nm", "coupler_torque_y_Nm", "coupler_torque_z_Nm",
+    "turn_offset_qw", "turn_offset_qx", "turn_offset_qy", "turn_offset_qz",
+    "link_late_s",
+    "device_flags", "tick_gap_s", "suspended_s",
+    "interruptions", "longest_interruption_s",
+)  # fmt: skip
+WIDTH = len(FIXED)
+PLACE = {name: i for i, name in enumerate(FIXED)}
+
+
+MASK_BITS = 52  # of the speeds that a number can hold one bit each of
+HINT_WORDS = ("guard", "bend_per_s", "dependent", "pushing")
+
+
+def row_columns(
+    nq: int,
+    nu: int,
+    contacts: Sequence[str],
+    constraints: Sequence[str] = (),
+    rows: Sequence[str] = (),
+    hints: int = 0,
+) -> list[str]:
+    """Names of all columns of a run.
+
+    The fixed ones, q, u, gap and force of each contact candidate, then what is about constraints: rank,
+    number of rows, which speeds are dependent (a sum of 2^r), what was asked and what each does, gap and
+    force of each of their rows.  Last the foreseen events that the tick was told of, four columns each.
+    """
+    return [
+        *FIXED,
+        *(f"q{i}" for i in range(nq)),
+        *(f"u{r}" for r in range(nu)),
+        *(f"gap_m[{c}]" for c in contacts),
+        *(f"force_N[{c}]" for c in contacts),
+        "rank",
+        "rows",
+        "dependent",
+        *(f"switch[{c}]" for c in constraints),
+        *(f"hold[{c}]" for c in constraints),
+        *(f"row_gap[{r}]" for r in rows),
+        *(f"row_force[{r}]" for r in rows),
+        *(f"hint_{what}[{i}]" for i in range(hints) for what in HINT_WORDS),
+    ]
+
+
+@kernel
+def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
+    """Write the sample of the tick just taken; the columns are those of row_columns."""
+    row[0] = time_s
+    row[1] = tick
+    for j in range(8):
+        row[2 + j] = inp.device[j]
+    row[10] = inp.requests[0]
+    row[11] = inp.requests[1]
+    for j in range(3):
+        row[12 + j] = inp.coupler[j]
+        row[18 + j] = out.hand_force_D[j]
+        row[21 + j] = out.coupler_W[j]
+        row[24 + j] = out.anchor_W[j]
+        row[27 + j] = out.handle_W[j]
+    row[15] = state.safety[0]
+    row[16] = state.safety[1]
+    row[17] = state.gain[0]
+    row[30] = late_ns * 1e-3
+    row[31] = execution_ns * 1e-3
+    for j in range(7):
+        row[32 + j] = inp.turn[j]
+    for j in range(3):
+        row[39 + j] = inp.turn_coupler[j]
+        row[42 + j] = out.hand_torque_D[j]
+        row[45 + j] = out.coupler_torque_W[j]
+    for j in range(4):
+        row[48 + j] = state.turn_offset[j]
+    row[52] = inp.link[0]
+    row[53] = inp.flags[0]
+    row[54], row[55] = inp.gap[0], inp.gap[1]
+    row[56], row[57] = state.interruption[2], state.interruption[3]
+    nq, nu, nk = out.q.size, out.u.size, out.gap.size
+    for j in range(nq):
+        row[WIDTH + j] = out.q[j]
+    for j in range(nu):
+        row[WIDTH + nq + j] = out.u[j]
+    for k in range(nk):
+        row[WIDTH + nq + nu + k] = out.gap[k]
+        row[WIDTH + nq + nu + nk + k] = out.contact_force[k]
+    n = WIDTH + nq + nu + 2 * nk
+    row[n] = state.rank[0]
+    row[n + 1] = state.rank[1]
+    mask = 0
+    for i in range(state.rank[0]):
+        if state.order[i] < MASK_BITS:
+            mask |= 1 << state.order[i]
+    row[n + 2] = mask
+    n += 3
+    nc, nb = state.hold.size, out.row_gap.size
+    for c in range(nc):
+        row[n + c] = inp.switch[c]
+        row[n + nc + c] = state.hold[c]
+    n += 2 * nc
+    for k in range(nb):
+        row[n + k] = out.row_gap[k]
+        row[n + nb + k] = out.row_force[k]
+    n += 2 * nb
+    for i in range(inp.hint.shape[0]):
+        for j in range(HINT):
+            row[n + HINT * i + j] = inp.hint[i, j]

@@ -1,0 +1,1 @@
+"""A state into the state after a piece of a tick, smooth or stiff."""

@@ -1,0 +1,167 @@
+"""A piece of a tick: one step of the classical Runge-Kutta method, or substeps where something is stiff, then
+back onto the constraints."""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.kernels.linalg.linear import ldl_solve, lu_solve
+from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.energy import FIRST, PIECE, POWER, TURNED
+from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
+from hapticsim.kernels.motion.substeps import extrapolate
+from hapticsim.kernels.rows.constraint_rows import rate_of
+from hapticsim.kernels.units import stage
+
+LOST = 1e-3  # [m] or [rad] a constraint that is off by more at the start of a tick cannot be met
+
+
+@kernel
+def classical_step(plan, state, inp, ws, q, u, first, power, t, h, m, q_end, u_end):
+    """One step of the classical method from (q, u) at t to (q_end, u_end) at t + h, m rows.
+
+    first   place of the first stage in ws.dq and ws.du, with its power [W].
+    Adds to the work of the piece and its turnover.
+    """
+    nq, nu = q.size, u.size
+    work, turned = power, abs(power)
+    before = first
+    for k in range(1, 4):
+        a = h if k == 3 else 0.5 * h
+        for i in range(nq):
+            ws.qs[i] = q[i] + a * ws.dq[before, i]
+        for i in range(nu):
+            ws.us[i] = u[i] + a * ws.du[before, i]
+        if plan.quaternions == 1:
+            normalise_at(plan.normalise)(ws.qs)
+        stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[k], ws.du[k], m)
+        share = ws.work[POWER] if k == 3 else 2.0 * ws.work[POWER]
+        work += share
+        turned += abs(share)
+        before = k
+    sixth = h / 6.0
+    for i in range(nq):
+        q_end[i] = q[i] + sixth * (ws.dq[first, i] + 2.0 * (ws.dq[1, i] + ws.dq[2, i]) + ws.dq[3, i])
+    for i in range(nu):
+        u_end[i] = u[i] + sixth * (ws.du[first, i] + 2.0 * (ws.du[1, i] + ws.du[2, i]) + ws.du[3, i])
+    if plan.quaternions == 1:
+        normalise_at(plan.normalise)(q_end)
+    ws.work[PIECE] += sixth * work
+    ws.work[TURNED] += sixth * turned
+
+
+@kernel
+def runge_kutta(plan, state, inp, ws, t, h, m):
+    """From (ws.q0, ws.u0) with first stage ws.dq[0], ws.du[0] at t to (ws.q1, ws.u1) at t + h, m rows.
+
+    In ws.divisions equal steps: one, unless the piece would gain energy with fewer.
+    """
+    ws.counts[2] = 1  # only the first stage is asked for more than accelerations
+    ws.work[PIECE] = ws.work[TURNED] = 0.0
+    n = ws.divisions[0]
+    step = h / n
+    classical_step(plan, state, inp, ws, ws.q0, ws.u0, 0, ws.work[FIRST], t, step, m, ws.q1, ws.u1)
+    for k in range(1, n):
+        at = t + k * step
+        for i in range(ws.qe.size):
+            ws.qe[i] = ws.q1[i]
+        for i in range(ws.ue.size):
+            ws.ue[i] = ws.u1[i]
+        stage(plan, state, inp, ws, ws.qe, ws.ue, at, ws.dq[4], ws.du[4], m)
+        classical_step(plan, state, inp, ws, ws.qe, ws.ue, 4, ws.work[POWER], at, step, m, ws.q1, ws.u1)
+    ws.counts[2] = 0
+
+
+@kernel
+def largest_gap(ws, m):
+    """Largest |gap| of the m imposed rows [m]."""
+    largest = 0.0
+    for i in range(m):
+        largest = max(largest, abs(ws.phi[i]))
+    return largest
+
+
+@kernel
+def largest_rate(ws, m):
+    """Largest |A u - b| of the m imposed rows at ws.u0 [m/s]."""
+    largest = 0.0
+    for i in range(m):
+        largest = max(largest, abs(rate_of(ws.A, i, ws.u0, ws.b)))
+    return largest
+
+
+@kernel
+def find_change(state, ws, m, missing):
+    """Write to ws.us the least change of speeds, in kinetic energy, that brings the m rows what is missing.
+
+    K change_I = -E' e, change_D = e + D change_I, with e the change of the dependent speeds alone; D, E and
+    the factors of K and A_D are those that embedded_acceleration left.
+    """
+    r, order, change = state.rank[0], state.order, ws.us
+    p = change.size - r
+    for i in range(r):
+        if r == m:
+            ws.g[i] = missing[i]
+        else:
+            total = 0.0
+            for k in range(m):
+                total += state.combine[k, i] * missing[k]
+            ws.g[i] = total
+    lu_solve(ws.LU, r, ws.pivots, ws.g)
+    for j in range(p):
+        total = 0.0
+        for i in range(r):
+            total -= ws.E[i, j] * ws.g[i]
+        ws.y[j] = total
+    ldl_solve(ws.K, p, ws.y)
+    for j in range(p):
+        change[order[r + j]] = ws.y[j]
+    for i in range(r):
+        total = ws.g[i]
+        for j in range(p):
+            total += ws.D[i, j] * ws.y[j]
+        change[order[i]] = total
+
+
+@kernel
+def project(plan, state, ws, m):
+    """Put (ws.q0, ws.u0) onto the m rows evaluated there, by the least changes in kinetic energy.
+
+    One Newton step in q (what is removed is the error of one Runge-Kutta step, so one is enough) and one in
+    u: energy changes by the square of what is removed, which counts where rows are nearly dependent and
+    answer rounding with much.  A constraint that is off by more than LOST stays where it is, to be let go: a
+    motion that went on while a tick was refused would push a shape through a surface.
+    Expects ws.phi and what embedded_acceleration left, as stage leaves them.
+    """
+    if largest_gap(ws, m) > 0.0 and largest_gap(ws, ws.counts[0]) <= LOST:
+        for i in range(m):
+            ws.t[i] = -ws.phi[i]
+        find_change(state, ws, m, ws.t)
+        displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
+        for i in range(ws.q0.size):
+            ws.q0[i] = ws.qs[i]
+    for i in range(m):
+        ws.t[i] = -rate_of(ws.A, i, ws.u0, ws.b)
+    find_change(state, ws, m, ws.t)
+    for i in range(ws.u0.size):
+        ws.u0[i] += ws.us[i]
+
+
+@kernel
+def advance(plan, state, inp, ws, t, h, m):
+    """One piece of length h, with the frames at its end in ws when a free candidate may touch there."""
+    if ws.method[0] == RUNGE_KUTTA:
+        runge_kutta(plan, state, inp, ws, t, h, m)
+    else:
+        extrapolate(plan, state, inp, ws, t, h, m)
+    if m - ws.counts[0] < state.active.size or ws.counts[1] > 0:
+        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+
+
+@kernel
+def is_finite(a):
+    for i in range(a.size):
+        if not math.isfinite(a[i]):
+            return False
+    return True

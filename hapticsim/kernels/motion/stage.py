@@ -1,0 +1,148 @@
+"""One evaluation of the equations of motion: free by the articulated-body method, or with rows embedded."""
+
+from __future__ import annotations
+
+from hapticsim.kernels.haptics.coupling import add_handle_force
+from hapticsim.kernels.machine_code.foreign import (
+    forward_dynamics_at,
+    kane_at,
+    kinematics_at,
+    response_factor_at,
+)
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.energy import POWER
+from hapticsim.kernels.motion.stiffness import make_implicit
+from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction, evaluate_slips
+from hapticsim.kernels.solve.embedding import combine_rows, constraint_forces, embedded_acceleration
+from hapticsim.kernels.solve.response import response_acceleration
+from hapticsim.kernels.units import evaluate_rows
+
+
+@kernel
+def generalized_forces(plan, state, inp, ws, q, u, t):
+    """ws.f = torque laws - joint damping + forces at the handle, t seconds into the tick, and their power.
+
+    The power leaves out what only takes, joint damping and dampers of laws in the stages, and the springs of
+    these, whose work is what they hold less (energy.py).
+    """
+    power = 0.0
+    for r in range(u.size):
+        ws.f[r] = ws.tau[r] - plan.damping[r] * u[r]
+        power += ws.tau[r] * u[r]
+    if plan.law_in_stages == 1:
+        for r in range(u.size):
+            if ws.spring[r] != 0.0 or ws.damper[r] != 0.0:
+                spring = ws.spring[r] * (plan.torque_reference[r] - q[plan.q_of_u[r]])
+                ws.f[r] += spring - ws.damper[r] * u[r]
+    if plan.handle_frame >= 0:
+        power += add_handle_force(plan, state, inp, ws, t)
+    ws.work[POWER] = power
+
+
+@kernel
+def free_stage(plan, state, inp, ws, q, u, t, qdot, udot):
+    """qdot and udot without any row imposed; frames in ws are at (q, u)."""
+    kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
+    generalized_forces(plan, state, inp, ws, q, u, t)
+    forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)
+
+
+@kernel
+def terms(plan, state, inp, ws, q, u, t, qdot):
+    """M, h, frames and generalized forces at (q, u); ws.f becomes Q - h.
+
+    In a substep both become those of the linearly implicit step (stiffness.py).
+    """
+    kane_at(plan.kane)(q, u, qdot, ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
+    generalized_forces(plan, state, inp, ws, q, u, t)
+    for r in range(u.size):
+        ws.f[r] -= ws.h[r]
+    if ws.substep[0] > 0.0:
+        make_implicit(plan, state, inp, ws, u, t, ws.substep[0])
+
+
+@kernel
+def add_power_of_rows(state, ws, udot, m):
+    """Add to the power at the stage that of the rows, lambda . b: only what prescribes a rate does work.
+
+    Not u . A' lambda, which would count what the step is off its contacts as work put in.
+    """
+    constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+    for i in range(m):
+        ws.work[POWER] += ws.lam[i] * ws.b[i]
+
+
+@kernel
+def solve_embedded(state, ws, m, udot):
+    """udot under ws.f with the m rows in ws.A embedded.  Returns |det A_D|."""
+    r = state.rank[0]
+    if r == m:
+        return embedded_acceleration(ws.A, ws.s, r, state.order, ws.M, ws.f, ws, udot)
+    combine_rows(state.combine, m, r, ws.A, ws.s, ws.B, ws.t)
+    return embedded_acceleration(ws.B, ws.t, r, state.order, ws.M, ws.f, ws, udot)
+
+
+@kernel
+def response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+    """The same in O(n), by impulse responses of the rows; ws.lam their forces.  False when they depend."""
+    kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
+    generalized_forces(plan, state, inp, ws, q, u, t)
+    evaluate_rows(plan, state, q, u, t, m, ws)
+    forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)
+    response_factor_at(plan.response_factor)(q, ws.F)
+    if not response_acceleration(
+        plan.response, ws.F, ws.A, ws.s, m, udot, ws.Q, ws.QY, ws.Wr, ws.c, udot, ws.lam
+    ):
+        return False
+    for i in range(m):
+        ws.work[POWER] += ws.lam[i] * ws.b[i]
+    return True
+
+
+@kernel
+def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+    """qdot and udot with the m rows of ws.rows imposed, ws.phi their gaps, and the friction of what slips.
+
+    Returns |det A_D|.
+    """
+    terms(plan, state, inp, ws, q, u, t, qdot)
+    evaluate_rows(plan, state, q, u, t, m, ws)
+    if ws.counts[1] == 0:
+        det = solve_embedded(state, ws, m, udot)
+        if plan.driven == 1:
+            add_power_of_rows(state, ws, udot, m)
+        return det
+    evaluate_slips(plan, state, q, u, t, ws)
+    for c in range(ws.slip_force.size):
+        ws.slip_force[c] = 0.0
+    for i in range(m):
+        ws.lam[i] = 0.0
+    apply_friction(plan, state, m, ws)  # under given loads; what another row presses follows
+    det = solve_embedded(state, ws, m, udot)
+    for _ in range(SUBSTITUTIONS):
+        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+        if not apply_friction(plan, state, m, ws):
+            break
+        det = solve_embedded(state, ws, m, udot)
+    if plan.driven == 1:
+        add_power_of_rows(state, ws, udot, m)
+    return det
+
+
+def evaluate_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+    """qdot and udot at (q, u), t seconds into the tick, with the m rows of ws.rows.
+
+    Returns |det A_D|.  Where ws.counts[2] is 1 and the tree is large, the O(n) route is taken: then
+    ws.counts[3] becomes 1, ws.lam holds the forces of the rows, and M, h, ws.LU and the determinant are not
+    made.  In a substep (ws.substep) the equations are those of stiffness.py, with or without rows.
+    """
+    ws.counts[3] = 0
+    if m == 0 and ws.counts[1] == 0 and ws.substep[0] == 0.0:
+        free_stage(plan, state, inp, ws, q, u, t, qdot, udot)
+        return 1.0
+    quick = ws.counts[2] == 1 and plan.response != 0 and 2 * m <= u.size
+    if quick and state.rank[0] == m and ws.counts[1] == 0:
+        if response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
+            ws.counts[3] = 1
+            return 1.0
+    return embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m)

@@ -1,0 +1,77 @@
+"""The rows that are imposed: those of the constraints that hold, then those of the contacts that touch."""
+
+from __future__ import annotations
+
+from hapticsim.codes import Hold
+from hapticsim.kernels.geometry.contact import contact_row
+from hapticsim.kernels.machine_code.foreign import rows_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.bilateral import bilateral_row
+
+FREE, HELD = int(Hold.FREE), int(Hold.HELD)
+
+
+@kernel
+def list_constraints(plan, state, ws):
+    """Begin ws.rows with the rows of the constraints that hold; return their number."""
+    m, slips = 0, 0
+    for c in range(state.hold.size):
+        if state.hold[c] == HELD:
+            for k in range(plan.constraint_start[c], plan.constraint_start[c + 1]):
+                if m < ws.rows.size:
+                    ws.rows[m] = state.active.size + k
+                    m += 1
+        elif state.hold[c] != FREE:
+            slips += 1
+    ws.counts[0] = m
+    ws.counts[1] = slips
+    return m
+
+
+@kernel
+def list_rows(plan, state, ws):
+    """ws.rows = all rows imposed, constraints first; return their number."""
+    m = list_constraints(plan, state, ws)
+    for k in range(state.active.size):
+        if state.active[k] == 1 and m < ws.rows.size:
+            ws.rows[m] = k
+            m += 1
+    return m
+
+
+@kernel
+def evaluate_equations(plan, q, u, ws):
+    """The mechanism's own constraint equations at (q, u), for the rows that ask for them."""
+    if plan.rows_function != 0:
+        rows_at(plan.rows_function)(q, u, ws.equation_phi, ws.equation_A, ws.equation_b, ws.equation_s)
+
+
+@kernel
+def evaluate_row(plan, state, row, i, q, t, ws):
+    """Write row i of ws.A, ws.s and ws.b at the frames in ws; return its gap.
+
+    t   [s] into the tick.
+    """
+    nk = state.active.size
+    if row < nk:
+        return contact_row(plan, state, row, i, ws)
+    now = state.tick[0] * plan.tick_s + t
+    return bilateral_row(plan, state, row - nk, q, now, ws.A, ws.s, ws.b, i, ws)
+
+
+def write_rows(plan, state, ws, q, u, t, m):
+    """Write the m rows of ws.rows to ws.A, ws.s, ws.b and their gaps to ws.phi.  Returns m."""
+    if ws.counts[0] > 0:
+        evaluate_equations(plan, q, u, ws)
+    for i in range(m):
+        ws.phi[i] = evaluate_row(plan, state, ws.rows[i], i, q, t, ws)
+    return m
+
+
+@kernel
+def rate_of(A, i, u, b):
+    """A u - b of row i."""
+    total = -b[i]
+    for r in range(u.size):
+        total += A[i, r] * u[r]
+    return total

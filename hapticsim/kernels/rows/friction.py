@@ -1,0 +1,102 @@
+"""Constraints that hold by friction: they stick up to a force, slip beyond it, and stick again.
+
+A row with force lam along it sticks while |lam| <= mu_s N.  Beyond, it is not imposed; friction mu_k N acts
+along it against the slip, until the rate of the row comes back to zero.  The normal force N is given, or it
+is the force of another constraint: then friction and normal force need one another, and both are found
+together by repeated substitution, which converges where friction does not jam the mechanism.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import Hold
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.bilateral import bilateral_row
+from hapticsim.kernels.rows.constraint_rows import FREE, HELD, evaluate_equations, rate_of
+
+FORWARD, BACKWARD = int(Hold.FORWARD), int(Hold.BACKWARD)
+SUBSTITUTIONS = 12  # at most; each brings a factor of about mu times the coupling of the two rows
+CLOSE = 1e-13  # relative change of a friction force at which it is taken as found
+
+
+@kernel
+def normal_force(plan, state, c, m, ws):
+    """Force [N] that presses where constraint c rubs, from ws.lam of the m imposed rows."""
+    by = plan.friction_normal[c]
+    if by < 0:
+        return plan.friction_load[c]
+    first = state.active.size + plan.constraint_start[by]
+    for i in range(m):
+        if ws.rows[i] == first:
+            return abs(ws.lam[i])
+    return 0.0
+
+
+@kernel
+def slip_direction(state, c):
+    """+1 or -1 for a constraint that slips."""
+    return 1.0 if state.hold[c] == FORWARD else -1.0
+
+
+@kernel
+def evaluate_slips(plan, state, q, u, t, ws):
+    """Rows of the constraints that slip, at the frames in ws, to ws.slip_A."""
+    if ws.counts[0] == 0:
+        evaluate_equations(plan, q, u, ws)
+    now = state.tick[0] * plan.tick_s + t
+    for c in range(state.hold.size):
+        if state.hold[c] == FORWARD or state.hold[c] == BACKWARD:
+            k = plan.constraint_start[c]
+            bilateral_row(plan, state, k, q, now, ws.slip_A, ws.slip_s, ws.slip_b, c, ws)
+
+
+@kernel
+def apply_friction(plan, state, m, ws):
+    """Add to ws.f what the friction forces changed by, given ws.lam; return True when one did change."""
+    changed = False
+    for c in range(state.hold.size):
+        if state.hold[c] == FORWARD or state.hold[c] == BACKWARD:
+            force = -slip_direction(state, c) * plan.kinetic_friction[c] * normal_force(plan, state, c, m, ws)
+            change = force - ws.slip_force[c]
+            if abs(change) > CLOSE * abs(force):
+                changed = True
+                ws.slip_force[c] = force
+                for r in range(ws.f.size):
+                    ws.f[r] += ws.slip_A[c, r] * change
+    return changed
+
+
+@kernel
+def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards, first):
+    """Guards of friction, from guards[first]: spare force of what sticks, slip rate of what slips.
+
+    scale   [m/N] so that one tolerance serves forces and rates.
+    """
+    if ws.counts[1] > 0:
+        evaluate_slips(plan, state, q, u, t, ws)
+    for c in range(state.hold.size):
+        guards[first + c] = math.inf
+        if state.hold[c] == HELD:
+            if plan.static_friction[c] < math.inf:
+                guards[first + c] = scale * spare_force(plan, state, c, m, ws)
+        elif state.hold[c] != FREE:
+            guards[first + c] = slip_direction(state, c) * rate_of(ws.slip_A, c, u, ws.slip_b)
+
+
+@kernel
+def held_force(plan, state, c, m, ws):
+    """Force of the row of a constraint that holds, from ws.lam."""
+    row = state.active.size + plan.constraint_start[c]
+    for i in range(m):
+        if ws.rows[i] == row:
+            return ws.lam[i]
+    return 0.0
+
+
+@kernel
+def spare_force(plan, state, c, m, ws):
+    """What friction could bear more before constraint c slips [N]."""
+    return plan.static_friction[c] * normal_force(plan, state, c, m, ws) - abs(
+        held_force(plan, state, c, m, ws)
+    )

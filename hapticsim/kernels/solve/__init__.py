@@ -1,0 +1,1 @@
+"""Rows into independent speeds, accelerations, forces and impulses."""

@@ -1,0 +1,1 @@
+"""Bodies and joints in a tree: checked, ordered from the root outwards, never changed."""

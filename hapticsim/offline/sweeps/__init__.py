@@ -1,0 +1,1 @@
+"""One function over many sets of parameters: on all cores or a cluster, resumed after a stop."""

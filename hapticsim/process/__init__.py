@@ -1,0 +1,1 @@
+"""One process of hapticsim: how it is started and ended, what it says, and which of its threads died."""

@@ -1,0 +1,1 @@
+"""The road between a device and the server: both of its ends."""

@@ -1,0 +1,1 @@
+"""Messages into bytes and back: fields, bounds, topics."""

@@ -1,0 +1,1 @@
+"""Endpoints into sockets that stay bounded, whatever a peer sends."""
