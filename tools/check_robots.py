@@ -4,7 +4,8 @@
     python tools/check_robots.py --states 2 --json -
 
 Forward dynamics, inverse dynamics, mass matrix, energies and the pose of every link by our recursions on
-floats (compiled code has the same bits; tests/test_compiled.py).  An error is relative to the largest entry.
+floats (compiled code has the same bits, says test_compiled.py).  An error is relative to the largest
+entry.
 Where forward dynamics differ by more than 1e-9, the same recursion at 50 digits says who is right: then ours
 is compared with that, and Pinocchio's error and cond(M) are shown beside it.  ``share`` is our error by the
 larger of 1e-9 and 2.2e-16 cond(M), what an ulp of the mass matrix M moves the exact answer by.

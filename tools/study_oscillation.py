@@ -18,7 +18,7 @@ from hapticsim_devices.limits import device_table
 from hapticsim.codes import Fault
 from hapticsim.kernels.haptics.oscillation import FADING
 from hapticsim.kernels.memory.sample import PLACE
-from tests.test_oscillation import FORCE, derived, let_go, shaken, shaken_and_interrupted
+from tests.kernels.test_oscillation import FORCE, derived, let_go, shaken, shaken_and_interrupted
 
 NAMES = sorted(device_table())
 

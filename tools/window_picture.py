@@ -2,7 +2,7 @@
 
     python tools/window_picture.py [--out docs/images/window.png] [--seconds 4]
 
-Needs Xvfb and xdotool.  The tests move the same pointer (tests/test_run_window.py).
+Needs Xvfb and xdotool.  The tests move the same pointer (tests/runs/test_window.py).
 """
 
 from __future__ import annotations

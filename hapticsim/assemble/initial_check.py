@@ -102,8 +102,8 @@ def check_scene(scene: object) -> None:
             raise ConfigError(
                 "Simulation",
                 "scene",
-                "is a model, which has no rate, shapes or handle: write hs.model_to_yaml(model) to a scene file "
-                "and give hs.Simulation(hs.load(path)).",
+                "is a model, which has no rate, shapes or handle: write hs.model_to_yaml(model) to a "
+                "scene file and give hs.Simulation(hs.load(path)).",
             )
         raise ConfigError("Simulation", "scene", f"= {shown(scene)} is no scene: give what hs.load returns.")
     if not isinstance(scene.model, Model):

@@ -9,7 +9,7 @@ from hapticsim.model.scene import Scene
 # A device talks at this rate even to a slower loop: silence of 10 ms can be told from a period of 10 ms only
 # by who speaks more often.
 SLOWEST_DEVICE_HZ = 1000.0
-FASTEST_AWAITED_HZ = 2000.0  # of a loop whose tick an answer waits for (session.py)
+FASTEST_AWAITED_HZ = 2000.0  # of a loop whose tick an answer waits for (device_session.py)
 LEAST_DELAY_S = 0.0006  # from a measurement to a force that knows of it (0.55 ms measured at 4 kHz)
 
 

@@ -2,7 +2,7 @@
 
 Kane and Levinson, Dynamics (1985), chapters 2 to 4; Gillespie, Haptics-e 3(2) (2003), Eqs. (2), (3), (23),
 (29).  Nothing is multiplied out here.  Every angular velocity and velocity is written as three measure
-numbers in axes in which they are short, their partial derivatives are taken, and ``mechanism_motion.py`` does
+numbers in axes in which they are short, their partial derivatives are taken, and ``motion.py`` does
 the arithmetic on values: so that generated code shares what can be shared, and SymPy's time does not grow
 with products of long expressions.
 """

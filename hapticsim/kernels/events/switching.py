@@ -1,7 +1,7 @@
 """Constraints switched while the simulation runs: by command, by a touch, by friction.
 
-How a constraint is imposed, or refused, is in imposing.py.  Any change is settled: impulse, contacts, speeds,
-and whether friction bears it.
+How a constraint is imposed, or refused, is in activation.py.  Any change is settled: impulse, contacts,
+speeds, and whether friction bears it.
 """
 
 from __future__ import annotations

@@ -1,0 +1,60 @@
+"""What README and docs print runs as it is printed: commands, programs, scenes.
+
+Pages with programs that lean on one another are run in files of their own (``test_mechanism_page.py``,
+``test_wheel.py``, ``test_protocol_page.py``).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from hapticsim.commands.command_line import MISUSE, app
+from hapticsim.config.load import loads
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+COMMAND = re.compile(r"^ {4}(hapticsim [a-z].*)$", re.MULTILINE)
+
+
+def commands() -> list[tuple[str, str]]:
+    """The name of a page and a command line on it; two spaces and more part a command from what it does."""
+    found = []
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+        for match in COMMAND.finditer(text):
+            command = re.split(r" {2,}(?!-)", match[1])[0].replace("[", "").replace("]", "")
+            if command.count("'") % 2:  # a quotation goes on over lines
+                command = match[1] + text[match.end() : text.index("'", match.end()) + 1]
+            found.append((page.name, command))
+    return found
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_every_command_of_the_pages_is_understood(page, command):
+    group = typer.main.get_command(app)
+    _, name, *arguments = shlex.split(command, comments=True)
+    assert name in group.commands, f"{page}: there is no command {name}"
+    try:
+        group.commands[name].make_context(name, arguments)
+    except MISUSE as misuse:
+        pytest.fail(f"{page}: {command}: {misuse.format_message()}")
+
+
+def scenes() -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        blocks = re.findall(r"```yaml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        found += [
+            (page.name, b) for b in blocks if re.search("^robot:", b, re.MULTILINE) and "mechanism:" not in b
+        ]
+    return found
+
+
+@pytest.mark.parametrize(("page", "text"), scenes())
+def test_every_scene_of_the_pages_is_one(page, text):
+    assert loads(text, ROOT / "configs" / page).name
