@@ -12,6 +12,7 @@ Each room may use those before it::
     rows          the rows of contacts and constraints
     motion        the state after a piece of a tick
     events        what is done when a guard fires
+    tick          the five stages of a tick: requests, begin, report, advance, commit
     step          the tick
     entry         all of it compiled, once for all robots
 """

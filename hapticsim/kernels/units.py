@@ -32,47 +32,47 @@ _change_at = callable_at(CHANGE)
 
 @inlined
 def evaluate_rows(plan, state, q, u, t, m, ws):
-    """The m rows of ws.rows at the frames in ws: ``rows.write_rows``."""
+    """The m rows of ws.rows at the frames in ws: ``rows.constraint_rows.write_rows``."""
     _rows_at(plan.rows)(plan, state, ws, q, u, t, m)
 
 
 @inlined
 def choose_speeds(plan, state, ws, out, m, t):
-    """Choose independent speeds for the m rows in ws.A: ``choice.choose_independent``."""
+    """Choose independent speeds for the m rows in ws.A: ``solve.speed_selection.choose_independent``."""
     _choice_at(plan.choose)(state, ws, out, m, t)
 
 
 @inlined
 def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
-    """qdot and udot at (q, u) with m rows: ``stage.evaluate_stage``."""
+    """qdot and udot at (q, u) with m rows: ``motion.stage.evaluate_stage``."""
     return _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
 
 
 @inlined
 def resolve(plan, state, inp, ws, out, t, leaving):
-    """Decide which contacts are imposed: ``events.resolve_contacts``.  Returns the number of rows."""
+    """Decide which contacts are imposed: ``events.resolve_contacts.resolve_contacts``.  Returns the rows."""
     return _change_at(plan.resolve)(plan, state, inp, ws, out, t, leaving)
 
 
 @inlined
 def capture(plan, state, inp, ws, out, t):
-    """End a chatter: ``events.capture_contacts``.  Returns the number of rows."""
+    """End a chatter: ``events.resolve_contacts.capture_contacts``.  Returns the number of rows."""
     return _change_at(plan.capture)(plan, state, inp, ws, out, t, 0)
 
 
 @inlined
 def settle(plan, state, inp, ws, out, t):
-    """Impulse, contacts and friction after a change: ``switching.settle_constraints``.  Returns the rows."""
+    """Impulse, contacts and friction after a change: ``events.switching.settle_constraints``; the rows."""
     return _change_at(plan.settle)(plan, state, inp, ws, out, t, 0)
 
 
 @inlined
 def engage(plan, state, inp, ws, out, t, count):
-    """Impose the ``count`` constraints of ws.wanted: ``imposing.engage_constraints``.  Returns 1."""
+    """Impose the ``count`` constraints of ws.wanted: ``events.activation.engage_constraints``.  Returns 1."""
     return _change_at(plan.engage)(plan, state, inp, ws, out, t, count)
 
 
 @inlined
 def handle(plan, state, inp, ws, out, fired, t):
-    """Do what a guard asks for: ``handling.handle_event``.  Returns the number of rows."""
+    """Do what a guard asks for: ``events.dispatch_event.handle_event``.  Returns the number of rows."""
     return _change_at(plan.handle)(plan, state, inp, ws, out, t, fired)

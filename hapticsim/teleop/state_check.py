@@ -16,7 +16,7 @@ from hapticsim.codes import Hold, Safety
 from hapticsim.kernels.events.inside import LEFT_OUT
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
-VOLUME = 1e300  # kernels/step.py, UNCHOSEN
+VOLUME = 1e300  # solve/speed_selection.py, UNCHOSEN
 EXACT = 2.0**53
 UNIT = 1e-3  # by which the length of a quaternion may be off
 

@@ -20,7 +20,7 @@ def endpoint(tmp_path: Path) -> str:
     return f"ipc://{tmp_path}/device.sock"
 
 
-def test_a_silent_server_means_zero_within_10_ms_and_one_sentence(endpoint):
+def test_a_silent_server_means_zero_at_the_time_out_and_one_sentence(endpoint):
     server = FakeServer(endpoint)
     delays = []
     with running(endpoint, server) as run:

@@ -64,7 +64,7 @@ def size(force: Vector) -> float:
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_lost_server_means_zero_within_10_ms_and_force_only_after_engaging_with_the_next(
+def test_a_lost_server_means_zero_at_the_time_out_and_force_only_after_engaging_with_the_next(
     place, endpoint, how
 ):
     server = serving(place)

@@ -126,7 +126,7 @@ def release(state, out, c, t):
 
 
 @kernel
-def let_go_adrift(plan, state, ws, out, m, t):
+def release_violated(plan, state, ws, out, m, t):
     """Let go a constraint that cannot be met, as of a drive against a lock: its gap is no drift of a tick.
 
     Expects the m rows at (ws.q0, ws.u0) and their gaps in ws.  The last of those that contradict one another

@@ -15,6 +15,7 @@ from hapticsim.kernels.solve.prepared import adopt_prepared, condition_with
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
 SAFETY, NOT_FINITE, ENERGY = int(Event.SAFETY), int(Event.NOT_FINITE), int(Event.ENERGY)
 HALTED = int(Event.HALTED)
+UNCHOSEN = 1e300  # a volume that none reaches: the speeds are chosen again
 KEPT = 4  # last places of the list of events that others do not take
 
 

@@ -2,10 +2,10 @@
 
 Both questions are the same small problem: minimise 1/2 x' W x + c' x over x >= 0, with W = A M^-1 A' positive
 semidefinite.  For impulses c = A u-, and W x + c is the approach speed after a plastic impact (Moreau's
-impact law with no restitution: the post-impact kinetic energy is the least one allowed); for forces c = A
-udot_free + s and W x + c is the separation acceleration.  Solved by the active-set method of Lawson and
-Hanson (1974, ch. 23) on the normal equations; dependent rows never enter the passive set together, so W need
-not be regular.
+impact law: the post-impact kinetic energy is the least one allowed; ``resolve_contacts.strike`` adds
+restitution to it); for forces c = A udot_free + s and W x + c is the separation acceleration.  Solved by the
+active-set method of Lawson and Hanson (1974, ch. 23) on the normal equations; dependent rows never enter the
+passive set together, so W need not be regular.
 """
 
 from __future__ import annotations

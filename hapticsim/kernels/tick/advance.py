@@ -1,0 +1,99 @@
+"""Fourth stage of a tick: pieces of motion, from one event to the next."""
+
+from __future__ import annotations
+
+from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
+from hapticsim.kernels.events.guards import is_gap, read_guards, read_reported_guards
+from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
+from hapticsim.kernels.events.observe import copy
+from hapticsim.kernels.events.switching import engage_by_touch
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
+from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
+from hapticsim.kernels.tick.begin import LOOKING, RESOLVED, start_piece
+from hapticsim.kernels.units import capture, handle, resolve
+
+CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
+CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
+UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
+LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time must not stand still
+
+
+@kernel
+def advance(plan, state, inp, out, ws, m):
+    """Integrate to the end of the tick, with m rows imposed at its start; events are located and handled."""
+    begin_balance(plan, state, ws, ws.moved[0] == 1)
+    t, handled, quick = 0.0, 0, 0
+    reported = True
+    while True:
+        if reported:
+            read_reported_guards(plan, state, out, ws, m, ws.guard0)
+        else:
+            read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
+        reported = False
+        sort_inside(plan, state, ws, out, t)
+        remaining = plan.tick_s - t
+        taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
+        unseen = handled >= plan.max_events and pushes_in(state, ws)
+        if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
+            start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
+            ws.work[END] = ws.work[START]
+            record(out, HALTED, -1, remaining, t)
+            break
+        if fired == OVERLOOKED or divide_piece(plan, state, ws):
+            handled += int(fired == OVERLOOKED)
+            start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
+            continue
+        out.counts[1] += 1
+        copy(ws.q1, ws.q0)
+        copy(ws.u1, ws.u0)
+        if fired < 0:
+            break
+        t += taken
+        handled += 1
+        quick = quick + 1 if fires_again(ws, fired) and taken < CHATTER_SHARE * plan.tick_s else 0
+        chatters = handled == plan.max_events or quick == CHATTERS
+        quick = 0 if chatters else quick
+        m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
+
+
+@kernel
+def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
+    """Do what guard ``fired`` asks for, or end a chatter; start the next piece at t and return its rows."""
+    was_gap = is_gap(state, fired)
+    if chatters:
+        m = capture(plan, state, inp, ws, out, t)
+        m, _ = engage_by_touch(plan, state, inp, ws, out, t, m)
+        record(out, OVERFLOW, -1, handled, t)
+        out.counts[3] += 1
+    else:
+        m = handle(plan, state, inp, ws, out, fired, t)
+    if was_gap:
+        overlook_unheld(plan, state, ws, fired)
+    if plan.driven == 1:  # impulses of what is driven do work
+        ws.moved[0] = 1
+    if start_piece(plan, state, inp, out, ws, t, m, LOOKING):
+        m = resolve(plan, state, inp, ws, out, t, 0)
+        start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
+    begin_piece(plan, ws)
+    return m
+
+
+@kernel
+def fires_again(ws, guard):
+    """Count a guard that fired; True when one of the same contact did so before in this tick."""
+    nk = ws.fires.size
+    if guard >= 2 * nk:
+        return False
+    k = guard if guard < nk else guard - nk
+    ws.fires[k] += 1
+    return ws.fires[k] > 1
+
+
+@kernel
+def pushes_in(state, ws):
+    """True when the piece just integrated drives a free candidate deeper into its surface, by ws.guard1."""
+    for k in range(state.active.size):
+        if state.active[k] == 0 and ws.guard1[k] < -UNSEEN_DEPTH and ws.guard1[k] < ws.guard0[k]:
+            return True
+    return False

@@ -1,0 +1,53 @@
+"""First stage of a tick: what the hand asks for, and what is held for the tick."""
+
+from __future__ import annotations
+
+from hapticsim.kernels.events.observe import copy
+from hapticsim.kernels.haptics.coupling import handle_motion
+from hapticsim.kernels.haptics.hand import seat_turn
+from hapticsim.kernels.haptics.safety import asks_for_handle, update_safety
+from hapticsim.kernels.haptics.torque import sample_torques
+from hapticsim.kernels.machine_code.foreign import kinematics_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.energy import REFUSED
+from hapticsim.kernels.motion.stiffness import choose_method
+from hapticsim.kernels.tick.commit import checkpoint
+
+
+@kernel
+def take_requests(plan, state, inp, out, ws):
+    """Decide on force, sample torque laws, choose the method of integration.
+
+    Returns the mode of the force output before, and whether the tick before was refused.
+    """
+    clear_tick(inp, out, ws)
+    copy(state.q, ws.q0)
+    copy(state.u, ws.u0)
+    checkpoint(state, ws)
+    mode, was_refused = state.safety[0], state.energy[2] == REFUSED
+    hx = hy = hz = 0.0
+    if plan.handle_frame >= 0 and asks_for_handle(state, inp):
+        kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
+    update_safety(plan, state, inp, hx, hy, hz)
+    if plan.handle_frame >= 0:
+        seat_turn(plan, state, inp, ws, mode)
+    sample_torques(plan, state, inp, ws)
+    choose_method(plan, state, inp, ws)
+    return mode, was_refused
+
+
+@kernel
+def clear_tick(inp, out, ws):
+    """Forget what the tick before counted, and take in what is foreseen of this one."""
+    ws.substep[0] = ws.counts[2] = ws.moved[0] = 0
+    for k in range(ws.fires.size):
+        ws.fires[k] = ws.overlooked[k] = 0
+    out.counts[0] = 0
+    out.counts[1] = 0
+    for i in range(4, 9):
+        out.counts[i] = 0
+    for i in range(ws.prepared.size):
+        ws.told[i] = 0
+        ws.prepared[i] = inp.hint[i, 2] if i < inp.hint.shape[0] else 0.0
+        ws.pushing[i] = inp.hint[i, 3] if i < inp.hint.shape[0] else 0.0
