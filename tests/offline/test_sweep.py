@@ -299,3 +299,21 @@ def test_the_sweep_over_scenes_runs_as_printed(tmp_path: Path) -> None:
     speeds = json.loads(done.stdout)
     # every mass stops at the wall without restitution, and comes back with it
     assert speeds == pytest.approx([0.0, -0.9] * 4, abs=1e-3)
+
+
+def test_a_script_that_sweeps_as_it_is_imported_is_told_at_once(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import hapticsim as hs\n"
+        "def double(x):\n    return 2 * x\n"
+        "print('swept', hs.run_sweep(double, list(range(50)), workers=2, journal='double.jsonl'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    assert done.stderr.count("Traceback") == 1
+    assert done.stderr.splitlines()[-1].endswith(
+        "run_sweep: has workers that end as they start: a script that sweeps does so under "
+        'if __name__ == "__main__":, since every worker imports it.'
+    )

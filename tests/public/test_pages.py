@@ -1,13 +1,15 @@
 """What README and docs print runs as it is printed: commands, programs, scenes.
 
 Pages with programs that lean on one another are run in files of their own (``test_mechanism_page.py``,
-``test_wheel.py``, ``test_protocol_page.py``).
+``test_wheel.py``, ``test_protocol_page.py``, ``test_api_page.py``, ``devices/test_page.py``).
 """
 
 from __future__ import annotations
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +60,42 @@ def scenes() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "text"), scenes())
 def test_every_scene_of_the_pages_is_one(page, text):
     assert loads(text, ROOT / "configs" / page).name
+
+
+# Programs of these pages, and what a program needs that the page tells in words.
+PROGRAMS = {
+    "README.md": [""],
+    "docs/config.md": [""],
+    "docs/studies.md": [""],
+    "docs/speed.md": ["def drift(parameters):\n    return parameters['links']\n", ""],
+    "docs/closed_loop.md": [
+        """
+import numpy as np
+import hapticsim as hs
+from hapticsim.control.hybrid import HybridController, HybridSettings
+
+sim, force = hs.Simulation(hs.load("wam_table")), 0.0
+point_B, stiffness, damping = (0.0, 0.0, 0.0), np.full(4, 100.0), np.full(4, 10.0)
+path = None
+"""
+    ],
+}
+
+
+@pytest.mark.parametrize("page", PROGRAMS)
+def test_every_program_of_the_page_runs(page, tmp_path):
+    programs = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+    assert len(programs) == len(PROGRAMS[page])
+    for before, program in zip(PROGRAMS[page], programs, strict=True):
+        file = tmp_path / "program.py"
+        file.write_text(f"{before}\n{program}", encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, str(file)], cwd=tmp_path, capture_output=True, text=True, timeout=280
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_no_page_has_a_program_that_no_test_runs():
+    elsewhere = {f"docs/{name}.md" for name in ("api", "devices", "mechanisms", "recordings", "tutorial")}
+    pages = {str(page.relative_to(ROOT)) for page in PAGES if "```python" in page.read_text(encoding="utf-8")}
+    assert pages == elsewhere | set(PROGRAMS)

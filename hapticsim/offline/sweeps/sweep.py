@@ -9,7 +9,9 @@ and ``cluster.py`` run them here or on a dask cluster; what is run and what come
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -62,6 +64,8 @@ def run_sweep(
     ConfigError : an argument that cannot be used.
     """
     where = "run_sweep"
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        sys.exit(1)  # a worker, whose script sweeps as it is imported: the process that started it tells why
     if not callable(function):
         raise unusable(where, "function", function, "a function of one set of parameters")
     if isinstance(parameters, str | bytes | Mapping) or not isinstance(parameters, Sequence | np.ndarray):

@@ -15,9 +15,14 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from hapticsim.errors import ConfigError
 from hapticsim.offline.sweeps.attempt import TRIES, WORKER_DIED, Outcome, attempt
 
 START_s = 10.0  # what a process may take to start
+NONE_STARTS = (
+    "has workers that end as they start: a script that sweeps does so under "
+    'if __name__ == "__main__":, since every worker imports it.'
+)
 
 
 def on_workers(
@@ -47,6 +52,8 @@ def on_workers(
                 try:
                     outcome = future.result()
                 except BrokenProcessPool:
+                    if not any(w.has_started for w in workers):
+                        raise ConfigError("run_sweep", "", NONE_STARTS) from None
                     worker.renew()
                     if tries[i] < TRIES:
                         waiting.appendleft((i, parameters))
@@ -66,7 +73,14 @@ class _Worker:
     """One process, replaced when it dies."""
 
     def __init__(self) -> None:
+        self._started = False
         self._start()
+
+    @property
+    def has_started(self) -> bool:
+        """Whether any process of this worker came so far that it could run something."""
+        self._started = self._started or (self._pid.done() and self._pid.exception() is None)
+        return self._started
 
     def _start(self) -> None:
         # spawned: a fork would copy the locks of this process's threads in whatever state they are
@@ -82,6 +96,7 @@ class _Worker:
             return self._pool.submit(*call)
 
     def renew(self) -> None:
+        self._started = self.has_started
         self._pool.shutdown(wait=False)
         self._start()
 
