@@ -20,7 +20,7 @@ from tests.processes import PATIENT, PUSH, START_S, Place, Program, eventually, 
 from tests.runs.test_visit import hand_force, publish_endpoint
 
 TIMEOUT_S, TICK_S, RESUME_S = 0.010, 0.001, 0.1
-LOST = "force is off: the device fell silent; engage again when it is safe."
+LOST = "force is off: the device fell silent"  # and the loop stood still, says a host that did
 
 
 def pushing(place: Place, script: dict[str, object] = PATIENT) -> tuple[Program, Path]:
