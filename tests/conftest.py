@@ -18,23 +18,25 @@ from tests.processes import Place
 # Files of tests against the real clock, besides tests with the mark ``clock``.  Each is judged against the
 # host (host_judge.py); ``clock(alone=True)`` has the machine to itself, because it keeps all processors busy.
 REAL_TIME = (
-    "test_bridge",
-    "test_force_wait",
-    "test_loop",
-    "test_run_",
-    "test_wire_device",
-    "test_wire_keys",
-    "test_wire_ports",
-    "test_wire_publish",
+    "devices/test_bridge",
+    "realtime/test_force_wait",
+    "realtime/test_loop",
+    "runs/test_",
+    "wire/test_device",
+    "wire/test_keys",
+    "wire/test_ports",
+    "wire/test_publish",
 )
 
 # Files that take longest, which are begun first: what begins last is waited for alone.
 LONG = (
-    "test_run_visit", "test_conformance", "test_run_window", "test_compiling", "test_contact_faces",
-    "test_shipped_scenes", "test_response", "test_run_device_faults", "test_tools", "test_algorithms",
-    "test_link", "test_wire_attacks", "test_run_teleoperation", "test_oscillation", "test_run_server_faults",
-    "test_run_trouble", "test_sweep", "test_batch", "test_command_line", "test_run_switch", "test_link_hosts",
-    "test_loop", "test_closed_loop", "test_let_go", "test_studies_equations", "test_stiff_motion",
+    "runs/test_visit", "devices/test_conformance", "runs/test_window", "equations/test_compiling",
+    "whole_scenes/test_contact_faces", "config/test_shipped_scenes", "equations/test_response",
+    "runs/test_device_faults", "tools/test_tools", "equations/test_algorithms", "teleop/test_link",
+    "wire/test_attacks", "runs/test_teleoperation", "kernels/test_oscillation", "runs/test_server_faults",
+    "runs/test_trouble", "offline/test_sweep", "equations/test_batch", "commands/test_command_line",
+    "runs/test_switch", "teleop/test_link_hosts", "realtime/test_loop", "tools/test_closed_loop",
+    "haptics/test_let_go", "tools/test_studies_equations", "whole_scenes/test_stiff_motion",
 )  # fmt: skip
 WORKING = {f"hapticsim-{name}" for name in ("loop", "ahead", "wire", "outlet")}  # daemons, for a user's sake
 THREAD_ENDS_S = 5.0  # after its test
@@ -56,18 +58,24 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """With ``-m "clock ..."`` leave out files without such tests: importing one compiles what it tests."""
     if not config.getoption("markexpr").startswith("clock") or collection_path.suffix != ".py":
         return None
-    name = collection_path.name
-    has_none = not name.startswith(REAL_TIME) and "mark.clock" not in collection_path.read_text()
-    return True if name.startswith("test_") and has_none else None
+    has_none = not place_of(collection_path).startswith(REAL_TIME) and (
+        "mark.clock" not in collection_path.read_text()
+    )
+    return True if collection_path.name.startswith("test_") and has_none else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests against the real clock, and put the files that take longest first."""
     for item in items:
-        if item.path.name.startswith(REAL_TIME):
+        if place_of(item.path).startswith(REAL_TIME):
             item.add_marker(pytest.mark.clock)
-    place = {name: i for i, name in enumerate(LONG)}
-    items.sort(key=lambda item: place.get(item.path.stem, len(LONG)))
+    rank = {name: i for i, name in enumerate(LONG)}
+    items.sort(key=lambda item: rank.get(place_of(item.path), len(LONG)))
+
+
+def place_of(file: Path) -> str:
+    """``runs/test_visit``: a file of tests, from this folder on and without its suffix."""
+    return file.relative_to(Path(__file__).parent).with_suffix("").as_posix()
 
 
 @pytest.fixture(autouse=True)
