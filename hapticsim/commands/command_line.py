@@ -84,6 +84,7 @@ def _refuse(sentence: str) -> int:
 
 
 def _interrupted() -> int:
+    let_go()  # an interrupt that was lost comes again a moment later: this is where it is told
     with suppress(OSError):  # the terminal may be gone: that is why it ends
         end_line()
         print("interrupted.", file=sys.stderr, flush=True)
@@ -124,6 +125,8 @@ def run() -> None:
     keep_interrupts()
     try:
         status = status_of()
+    except KeyboardInterrupt:  # it came again before it was told
+        status = _interrupted()
     finally:
         let_go()
         ignore_signals()

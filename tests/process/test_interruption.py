@@ -137,6 +137,33 @@ def test_a_command_that_lost_an_interrupt_ends_as_one_that_did_not(then, status,
     assert said in done.stderr and (status == 1 or done.stderr == f"{said}\n")
 
 
+SLOWLY = """
+def slowly(work):
+    def slow(*arguments, **options):
+        result = work(*arguments, **options)
+        time.sleep(0.1)
+        return result
+    return slow
+
+import time
+{slow}
+"""
+
+
+@pytest.mark.parametrize(
+    "slow",
+    [
+        "command.end_line = slowly(command.end_line)",
+        "command.is_interruption = slowly(command.is_interruption)",
+    ],
+)
+def test_an_interrupt_that_comes_again_while_it_is_told_changes_nothing(slow):
+    program = LOSE_IT.format(then="raise RuntimeError('what was not handed over is missing')")
+    program = program.replace("command.run()", SLOWLY.format(slow=slow) + "command.run()")
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "interrupted.\n")
+
+
 def test_any_other_exception_in_a_call_back_is_told_as_ever(capfd):
     with pytest.MonkeyPatch.context() as patch:
         told = []
