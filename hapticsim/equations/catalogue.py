@@ -14,7 +14,7 @@ Arrays (SI units; W world axes, B a body's frame, its origin the point meant):
     vel    (nf, 6)        omega_WB and v_WB, world axes
     acc    (nf, 6)        the part of their rates without udot (ordinary acceleration of the origin), without
     gravity
-    F      (size,)        what one q leaves for all its responses (``response.py``)
+    F      (size,)        what one q leaves for all its responses (``impulse_response.py``)
     x      (nu,)          M^-1 tau
 """
 

@@ -1,8 +1,8 @@
 """The server: builds every part from one scene, owns their lifetimes.
 
-Three threads.  The loop (compiled, never holds the GIL) ticks.  The wire thread (``session``) talks to the
-device.  The outlet takes the rows of finished ticks to the recorder and to the observers, and requests from
-the control port to the loop.  The loop never waits for the other two.
+Three threads.  The loop (compiled, never holds the GIL) ticks.  The wire thread (``device_session``) talks to
+the device.  The outlet takes the rows of finished ticks to the recorder and to the observers, and requests
+from the control port to the loop.  The loop never waits for the other two.
 """
 
 from __future__ import annotations

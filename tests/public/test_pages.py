@@ -99,3 +99,19 @@ def test_no_page_has_a_program_that_no_test_runs():
     elsewhere = {f"docs/{name}.md" for name in ("api", "devices", "mechanisms", "recordings", "tutorial")}
     pages = {str(page.relative_to(ROOT)) for page in PAGES if "```python" in page.read_text(encoding="utf-8")}
     assert pages == elsewhere | set(PROGRAMS)
+
+
+def test_every_constant_that_a_page_names_stands_in_the_module_it_names():
+    modules: dict[str, str] = {}
+    for file in sorted((ROOT / "hapticsim").rglob("*.py")):
+        modules[file.stem] = modules.get(file.stem, "") + file.read_text(encoding="utf-8")
+    named = [
+        (page.name, module, constant)
+        for page in PAGES
+        for module, constant in re.findall(r"`([a-z_]+)\.([A-Z][A-Z_]+)`", page.read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 15
+    wrong = [
+        n for n in named if not re.search(rf"^(?:.*, )?{n[2]}\b.*=", modules.get(n[1], ""), re.MULTILINE)
+    ]
+    assert wrong == []

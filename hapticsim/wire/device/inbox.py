@@ -15,7 +15,7 @@ class Inbox:
     Parameters
     ----------
     session : what every message must carry.
-    accepts : kinds the peer may send (`messages.FROM_DEVICE` or `FROM_SERVER`).
+    accepts : kinds the peer may send (`device.FROM_DEVICE` or `FROM_SERVER`).
     """
 
     def __init__(self, session: int, accepts: frozenset[type[Message]]) -> None:

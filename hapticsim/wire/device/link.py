@@ -171,7 +171,7 @@ class DeviceLink:
         flags: int = 0,
         target_m: Sequence[float] | None = None,
     ) -> bool:
-        """Send what the device measures (units and frames: `messages.State`); False if nobody was reached.
+        """Send what the device measures (units and frames: `device.State`); False if nobody was reached.
 
         ``force_N`` is the force really applied to the hand.  Sequences may be lists, tuples or arrays.
         """

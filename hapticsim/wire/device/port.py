@@ -55,7 +55,7 @@ HEARD_S = 0.25  # a device silent for longer may have come back under another id
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What every session is welcomed with; see `messages.Welcome`."""
+    """What every session is welcomed with; see `device.Welcome`."""
 
     rate_Hz: float
     timeout_s: float

@@ -7,8 +7,8 @@ CONFLATE: it would drop arm and disarm with the rest.  No ZMTP heartbeat: it is 
 ms in which silence must become zero force, so silence is measured on the messages themselves.
 
 Every function takes the ``context`` to use (the process-wide one if None) and ``curve``, the keys that a tcp
-endpoint needs; who binds names the ``road`` whose list of peers holds (`curve.ROADS`).  A socket belongs to
-one thread.
+endpoint needs; who binds names the ``road`` whose list of peers holds (`curve_security.ROADS`).  A
+socket belongs to one thread.
 """
 
 from __future__ import annotations
