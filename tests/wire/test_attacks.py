@@ -231,12 +231,15 @@ def test_a_peer_is_let_in_though_the_one_that_has_to_make_room_went_by_itself(tm
 WATCHED = """
 import sys, time, zmq
 from collections import Counter
-from hapticsim.wire.sockets.byte_watch import ByteWatch
+from hapticsim.wire.sockets.byte_watch import ByteWatch, _Connection
 kind, refused = getattr(zmq, sys.argv[1]), Counter()
 router = zmq.Context.instance().socket(kind)
 router.setsockopt(zmq.MAXMSGSIZE, 4096)
 if float(sys.argv[3]):
     router.setsockopt(zmq.RCVBUF, 8 << 20)  # what waits while the reader stalls
+if away_s := float(sys.argv[4]):  # the watch has no processor between its looks at messages and at bytes
+    count = _Connection.count_unfinished
+    _Connection.count_unfinished = lambda self, finished: (time.sleep(away_s), count(self, finished))[1]
 watch = ByteWatch(router, refused)
 port = router.bind_to_random_port("tcp://127.0.0.1")
 print(port, flush=True)
@@ -254,9 +257,11 @@ watch.stop()
 """
 
 
-def watched(kind: str, seconds: float, stalled_s: float = 0.0) -> tuple[subprocess.Popen, int]:
+def watched(
+    kind: str, seconds: float, stalled_s: float = 0.0, away_s: float = 0.0
+) -> tuple[subprocess.Popen, int]:
     process = subprocess.Popen(
-        [sys.executable, "-c", WATCHED, kind, str(seconds), str(stalled_s)],
+        [sys.executable, "-c", WATCHED, kind, str(seconds), str(stalled_s), str(away_s)],
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -296,10 +301,15 @@ def test_a_message_that_does_not_end_ends_its_connection_on_tcp_too(kind, peer):
     assert most < 64.0, f"{most:.0f} MiB after {bytes_sent / 2**20:.0f} MiB"
 
 
-@pytest.mark.parametrize(("sizes", "stalled_s"), [([0, 10, 300, 4096], 0.0), ([4096], 1.5)])
-def test_complete_messages_end_no_connection_on_tcp_however_many(sizes, stalled_s):
-    """Nor those that wait in the system, where a reader that stalls leaves megabytes."""
-    process, port = watched("ROUTER", 4.0, stalled_s)
+@pytest.mark.parametrize(
+    ("sizes", "stalled_s", "away_s"),
+    [([0, 10, 300, 4096], 0.0, 0.0), ([4096], 1.5, 0.0), ([4096], 0.0, 0.5)],
+)
+def test_complete_messages_end_no_connection_on_tcp_however_many(sizes, stalled_s, away_s):
+    """Nor those that wait in the system, where a reader that stalls leaves megabytes, nor those that were
+    read while the watch itself had no processor.
+    """
+    process, port = watched("ROUTER", 4.0, stalled_s, away_s)
     with zmq.Context() as context:
         dealer = context.socket(zmq.DEALER)
         dealer.connect(f"tcp://127.0.0.1:{port}")

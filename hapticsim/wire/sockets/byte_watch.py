@@ -72,7 +72,7 @@ class ByteWatch:
                     self._unwanted.discard(descriptor)
                     connection.end()
                     del connections[descriptor]
-                elif not connection.is_bounded(self._finished.pop(descriptor, 0)):
+                elif self._is_too_much(descriptor, connection):
                     self.refused["it sent what does not become messages"] += 1
                     connection.end()
                     del connections[descriptor]
@@ -82,6 +82,15 @@ class ByteWatch:
         for connection in connections.values():
             connection.release()
         self._monitor.close(linger=0)
+
+    def _is_too_much(self, descriptor: int, connection: _Connection) -> bool:
+        """Whether a connection brought more than may belong to no message.
+
+        Bytes are counted between two looks at the messages, because this thread may lose its processor there:
+        what arrives meanwhile and is a message by the second look has not to go.
+        """
+        unfinished = connection.count_unfinished(self._finished.pop(descriptor, 0))
+        return unfinished > MOST_UNFINISHED_BYTES + self._finished.get(descriptor, 0)
 
     def _take_news(self, connections: dict[int, _Connection]) -> None:
         while self._monitor.poll(0):
@@ -112,18 +121,18 @@ class _Connection:
             raise
         self._taken = self._unfinished = 0
 
-    def is_bounded(self, finished: int) -> bool:
-        """Whether few of its bytes belong to no message yet; ``finished`` more of them do."""
+    def count_unfinished(self, finished: int) -> int:
+        """Return how many of its bytes belong to no message yet; ``finished`` more of them do."""
         try:
             info = self._link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
             received = struct.unpack_from("=Q", info, _BYTES_RECEIVED)[0]
             waits = struct.unpack("=i", fcntl.ioctl(self._link, termios.FIONREAD, bytes(4)))[0]
         except (OSError, struct.error, AttributeError):  # a system that does not count
-            return True
+            return 0
         taken = max(self._taken, received - waits)  # more may wait now than when it was counted
         self._unfinished = max(0, self._unfinished + taken - self._taken - finished)
         self._taken = taken
-        return self._unfinished <= MOST_UNFINISHED_BYTES
+        return self._unfinished
 
     def end(self) -> None:
         """Disconnect it."""
