@@ -226,7 +226,7 @@ class Bridge:
             stop=bool(stopped_by) or verdict is Verdict.JUMP,
         )
         self._motors.apply(force, self._guard.torque_Nm, self._halts)
-        self._watchdog.alive()
+        self._watchdog.alive(self._guard.left_s(self.link.force_age_s()))
         # Only now, with the motors served, is there time for words.
         if verdict is not Verdict.UNUSABLE:
             self._engagement.press(sample.buttons, now_s)

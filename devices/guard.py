@@ -43,6 +43,7 @@ LONGEST_TIMEOUT_S = 0.020
 LONGEST_RESUME_S = 0.5  # then a silent session is over anyway
 LONGEST_STEP_S = 0.002  # a tick of 500 Hz: no two writes differ by more than the slew of this time
 
+WAKE_S = 0.001  # that a thread which zeroes the motors may need to wake
 ANSWER_TIMEOUTS = 2.0  # that may pass between a measurement and a command that knows of it
 RISE_S = 0.1  # of the ceiling, from zero to the limit, after an interruption
 TORQUE_RISE_S = 0.005  # from zero to the limit, of a device that has torque and no force
@@ -89,7 +90,7 @@ class ForceGuard:
         self._quiet_s = 0.0  # since the server was last heard, while it is silent
         self._risen_s = RISE_S  # since force came back after an interruption
         self._limit_N = self._limit_Nm = self._slew_N_per_s = self._slew_Nm_per_s = 0.0
-        self._timeout_s = self._oldest_s = self._resume_s = 0.0
+        self._timeout_s = self._oldest_s = self._stay_s = self._resume_s = 0.0
         self._last: Vector = ZERO
 
     def begin(
@@ -118,6 +119,7 @@ class ForceGuard:
         # look may be late by two.  With three periods in all the median of 60 strikes at a server was 8.4 ms
         # and the worst 9.1 ms, on another day 10.4 ms (tools/bench_silence.py).
         self._oldest_s = max(timeout_s - 4.0 * period_s, 0.5 * timeout_s)
+        self._stay_s = max(timeout_s - WAKE_S, self._oldest_s + 2.0 * period_s)
         self._resume_s = min(resume_within_s, LONGEST_RESUME_S)
         self._hold()
         self.silent = self.riding = self._fresh = False
@@ -129,6 +131,14 @@ class ForceGuard:
             return False
         self.stopped = False
         return True
+
+    def left_s(self, age_s: float) -> float:
+        """How long a force of this age may stay on the motors if ``apply`` is not called again [s].
+
+        Counted from when it came, so that a read that hangs after the server fell silent adds nothing to
+        that silence; later than the look after the one that would cut it.
+        """
+        return self._stay_s - age_s
 
     @property
     def watchdog(self) -> bool:

@@ -57,6 +57,25 @@ def test_force_is_cut_four_ticks_before_the_time_out(age_s, through):
     assert (session().apply((1.0, 0.0, 0.0), Safety.ARMED, age_s, PERIOD) != ZERO) is through
 
 
+@pytest.mark.parametrize(
+    ("timeout_s", "period_s", "age_s", "left_s"),
+    [
+        (0.01, 1e-3, 0.0, 0.009),  # a millisecond for the thread that takes it away
+        (0.01, 1e-3, 0.0059, 0.0031),
+        (0.01, 1e-4, 0.0, 0.0098),  # not before the loop itself would
+        (0.001, 1e-3, 0.0, 0.0025),
+        (5.0, 1e-3, 0.0, 0.019),  # this side's own bound
+        (0.01, 1e-3, math.inf, -math.inf),
+    ],
+)
+def test_a_force_may_stay_for_its_time_out_and_no_longer_when_the_loop_hangs(
+    timeout_s, period_s, age_s, left_s
+):
+    guard = ForceGuard(12.0)
+    guard.begin(8.0, 1e6, timeout_s, period_s)
+    assert guard.left_s(age_s) == pytest.approx(left_s, abs=1e-12)
+
+
 def test_one_silence_counts_once_and_is_over_only_after_a_disarm():
     guard = session()
     for age in (0.02, 0.03, 0.04):

@@ -69,6 +69,18 @@ def test_a_halt_that_fails_is_tried_again(driver, motors, watchdog):
     assert motors.halts == 4 and watchdog.fired == 1
 
 
+@pytest.mark.parametrize(("left_s", "stays"), [(10.0, True), (0.0, False), (-0.001, False)])
+def test_a_force_that_may_stay_for_less_than_the_time_out_is_halted_by_then(driver, motors, left_s, stays):
+    watchdog = Watchdog(motors, 60.0)
+    motors.apply(PUSH, ZERO, 0)
+    watchdog.alive(left_s)
+    assert watchdog.look() <= (left_s if stays else watchdog.timeout_s)
+    assert motors.on is stays and (driver.force_N == PUSH) is stays
+    watchdog.alive()
+    motors.apply(PUSH, ZERO, motors.halts)
+    assert 50.0 < watchdog.look() <= 60.0 and motors.on
+
+
 @pytest.mark.clock
 def test_a_write_under_way_when_it_looks_costs_the_watchdog_no_more_than_that(driver, motors, watchdog):
     driver.write_s = 3.0 * TIMEOUT_S

@@ -223,6 +223,20 @@ def test_a_hand_that_moves_while_a_read_hangs_has_not_jumped(moved_m, jumps):
     assert bridge._plausible.jumps == jumps
 
 
+def test_a_silent_server_and_then_a_read_that_hangs_have_one_time_out_together():
+    driver, link = WildDriver(), WildLink()
+    bridge = bridge_of(driver, link)
+    link.answer_s = link.age_s = 1e-3
+    for k, mode in enumerate([Safety.DISARMED] * 2 + [Safety.ARMED] * 3):
+        link.force = Force((1.0, 0.0, 0.0), ZERO, int(mode), 0)
+        bridge._tick(5.0 + PERIOD_S * k, PERIOD_S)
+        bridge._engagement.press(ENGAGE * (k == 1), 5.0 + PERIOD_S * k)
+    link.age_s = 5.5e-3
+    bridge._tick(5.005, PERIOD_S)
+    assert bridge._motors.on
+    assert bridge._watchdog.look() <= 3.5e-3 or not bridge._motors.on  # 9 ms from the tick on were 14.5
+
+
 @pytest.mark.parametrize("what", ["read", "write", "write_torque", "notice"])
 @pytest.mark.parametrize(
     "error", [DeviceError("gone: plug it in."), ValueError("bad"), OSError(5, "I/O error")]
