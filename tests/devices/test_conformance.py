@@ -14,10 +14,12 @@ import pytest
 from hapticsim_devices.base import READY, UPRIGHT, ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from hapticsim_devices.conformance import CHECKS, FAILED, OK, UNSEEN, examine, examine_all, failure
 from hapticsim_devices.conformance.person import check_frames
+from hapticsim_devices.conformance.with_server import Supervised
 from hapticsim_devices.limits import device_limits
 from hapticsim_devices.scripted import Scripted
 
 from hapticsim.errors import DeviceError
+from hapticsim.wire.device.link import DeviceLink
 
 pytestmark = pytest.mark.clock
 
@@ -261,8 +263,34 @@ def test_the_emulated_devices_keep_it(check):
 )
 def test_a_defect_fails_its_check_and_no_other(defect):
     failed = [f for f in examine_all(defect) if f.outcome == FAILED]
-    assert [f.check for f in failed] == [DEFECTS[defect]]
+    assert [f.check for f in failed] == [DEFECTS[defect]], [f.line for f in failed]
     assert ":" in failed[0].words and failed[0].words.endswith(".")
+
+
+def test_a_bridge_that_holds_its_force_for_too_long_is_found(monkeypatch):
+    age_s = DeviceLink.force_age_s
+    monkeypatch.setattr(DeviceLink, "force_age_s", lambda link: age_s(link) - 0.02)
+    found = examine("bridge", Real)
+    assert found.outcome == FAILED
+    assert re.fullmatch(
+        r"force was gone \d\d\.\d ms after the server fell silent, 10 are allowed: see the check 'rate', let "
+        r"'halt' act while 'read' waits, or close other programs\.",
+        found.words,
+    )
+
+
+def test_the_time_of_a_write_that_hangs_is_counted_apart_from_the_bridges():
+    class Slow(Good):
+        def write(self, force_N: Vector) -> Vector:
+            time.sleep(0.02)
+            return super().write(force_N)
+
+    driver, began_s = Supervised(Slow()), time.monotonic()
+    driver.write(ZERO)
+    ended_s = time.monotonic()
+    assert 0.02 <= driver.in_writes_s(began_s, ended_s) <= ended_s - began_s
+    assert driver.in_writes_s(began_s, began_s + 0.001) <= 0.001
+    assert driver.in_writes_s(ended_s, math.inf) == 0.0
 
 
 def test_what_nobody_can_see_is_said_and_is_no_failure():
