@@ -12,11 +12,6 @@ from contextlib import contextmanager
 from ..base import ZERO, DeviceSample, Driver, Vector
 from ..pacing import Pacer
 
-try:
-    import resource
-except ImportError:  # not on Windows
-    resource = None  # type: ignore[assignment]
-
 OK, FAILED, UNSEEN = "OK", "FAILED", "UNSEEN"
 Found = tuple[str, str]
 Make = Callable[[], Driver]
@@ -66,22 +61,25 @@ def pushed(driver: Driver, force_N: Vector, count: int = 50) -> Iterator[tuple[f
         yield now_s, sample
 
 
-def timed(driver: Driver) -> Iterator[tuple[float, float, bool]]:
-    """Durations of reads and writes [s], and whether the computer took the processor away meanwhile."""
+def timed(driver: Driver) -> Iterator[tuple[float, float]]:
+    """Durations of reads and writes [s], less what the thread waited for a processor meanwhile."""
     pacer, force = Pacer(1.0 / RATE_HZ), gentle(driver)
     for i in range(READS):
         now_s = pacer.wait()
-        before, t0 = _preemptions(), time.perf_counter()
+        began_s = _without_waiting_s()
         driver.read(now_s)
-        t1 = time.perf_counter()
+        read_s = _without_waiting_s()
         driver.write(force if i % 2 else ZERO)
         driver.write_torque(ZERO)
-        t2 = time.perf_counter()
-        yield t1 - t0, t2 - t1, _preemptions() != before
+        yield read_s - began_s, _without_waiting_s() - read_s
     driver.write(ZERO)
 
 
-def _preemptions() -> int:
-    if resource is None or not hasattr(resource, "RUSAGE_THREAD"):
-        return 0
-    return resource.getrusage(resource.RUSAGE_THREAD).ru_nivcsw
+def _without_waiting_s() -> float:
+    """A clock that stands still while this thread could run and has no processor, where the system tells."""
+    try:
+        with open("/proc/thread-self/schedstat", "rb") as file:
+            waited_ns = int(file.read().split()[1])
+    except (OSError, IndexError):  # not Linux
+        waited_ns = 0
+    return time.perf_counter() - 1e-9 * waited_ns
