@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 import hapticsim
+from hapticsim.arguments import shown
 from hapticsim.commands import files, live, pages, upkeep
 from hapticsim.commands.options import end_line
 from hapticsim.errors import HapticsimError
@@ -34,7 +35,6 @@ PARSERS_WORDS = (
     (r"Input should be a valid number, unable to parse string as a number", "it must be a number"),
     (r"Input should be a valid integer, unable to parse string as an integer", "it must be a whole number"),
     (r"Input should be greater than or equal to (\S+)", r"it must be \1 or above"),
-    (r"Value error, ", ""),
 )
 
 app = typer.Typer(
@@ -62,13 +62,20 @@ def main(
     """Feel a simulated mechanism: a real-time haptic simulation server."""
 
 
+def _found(error: Any) -> str:
+    """The value that the parser refused, where it keeps it."""
+    errors = getattr(error.__cause__, "errors", None)
+    return f"{shown(errors()[0]['input'])} is not usable, " if callable(errors) else ""
+
+
 def _misuse(error: Any) -> str:
     """One sentence for a wrong command line."""
     context = getattr(error, "ctx", None)
     command = context.command_path if context is not None else "hapticsim"
-    words = error.format_message().rstrip(".")
+    words = error.format_message().rstrip(".").replace("Value error, ", "")
     for theirs, ours in PARSERS_WORDS:
-        words = re.sub(theirs, ours, words)
+        if match := re.search(theirs, words):
+            words = words.replace(match[0], _found(error) + match.expand(ours))
     return f"{command}: {words}: see '{command} --help'."
 
 
