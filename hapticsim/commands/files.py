@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from hapticsim.commands.options import (
+    Recorded,
     Report,
     Settings,
     Trust,
@@ -224,7 +225,7 @@ def _end_of(rows: Any, simulation: Any) -> str:
 
 @commands.command()
 def replay(
-    file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
+    file: Recorded,
     window: Annotated[bool, typer.Option(help="show it in the window, at its own speed")] = False,
     trust: Trust = False,
 ) -> None:
@@ -237,7 +238,7 @@ def replay(
 
 @commands.command()
 def export(
-    file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
+    file: Recorded,
     out: Annotated[
         Path | None, typer.Argument(help=".csv or .npz; without it the columns are listed")
     ] = None,

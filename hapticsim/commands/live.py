@@ -18,6 +18,7 @@ from hapticsim.commands.options import (
     Probe,
     PublishEndpoint,
     Realtime,
+    RecordedOrNone,
     Report,
     Seconds,
     Settings,
@@ -180,9 +181,7 @@ def device(
 @commands.command()
 def view(
     context: typer.Context,
-    file: Annotated[
-        Path | None, typer.Argument(help="recording (.mcap) to show instead of a running server")
-    ] = None,
+    file: RecordedOrNone = None,
     out: Annotated[
         Path | None, typer.Option(help="with FILE: write a film, .gif or .mp4, or with --at a .png, and end")
     ] = None,

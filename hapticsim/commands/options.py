@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from hapticsim.errors import ConfigError
+from hapticsim.files.near_file import near_file
 
 
 def above_zero(value: float | None) -> float | None:
@@ -39,6 +40,18 @@ def not_empty(value: str | None) -> str | None:
     return value
 
 
+def _there(value: Path | None) -> Path | None:
+    """Refuse a file that does not exist where a recording beside it was probably meant (callback)."""
+    if value is not None and not os.path.lexists(value) and (near := near_file(value, (".mcap",))):
+        raise ConfigError(value, "", f"does not exist{near}: give the path of a recording.")
+    return value
+
+
+Recorded = Annotated[Path, typer.Argument(callback=_there, help="recording (.mcap)")]
+RecordedOrNone = Annotated[
+    Path | None,
+    typer.Argument(callback=_there, help="recording (.mcap) to show instead of a running server"),
+]
 Config = Annotated[Path, typer.Argument(help="scene file (YAML), or the name of one (hapticsim scenes)")]
 Settings = Annotated[
     list[str] | None,

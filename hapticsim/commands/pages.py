@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from hapticsim.commands.options import Trust, tell
+from hapticsim.commands.options import Recorded, Trust, tell
 
 commands = typer.Typer()
 
 
 @commands.command()
 def plot(
-    file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
+    file: Recorded,
     out: Annotated[
         Path | None, typer.Option(help="figure to make, .png, .svg or .pdf (default: a window)")
     ] = None,
@@ -39,7 +39,7 @@ def plot(
 
 @commands.command()
 def report(
-    file: Annotated[Path, typer.Argument(help="recording (.mcap)")],
+    file: Recorded,
     out: Annotated[Path, typer.Option(help="page to make, .html")],
     trust: Trust = False,
 ) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -19,12 +18,12 @@ from hapticsim.config.schema.scene import SceneFile
 from hapticsim.config.shipped_scenes import scene_path, shipped_scenes
 from hapticsim.config.yaml_text import merge, parse, to_text
 from hapticsim.errors import ConfigError, nearest
+from hapticsim.files.near_file import near_file
 from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.scene import Scene
 
 MAX_BYTES = 4_000_000
 MAX_EXTENDS = 8
-NEAR_FILE = 0.7  # of difflib: two letters exchanged or missing, and not another word
 NO_FILE = "<mapping>"  # what a scene that was given as a mapping is called
 
 
@@ -129,7 +128,7 @@ def read_text(path: str | Path) -> str:
             )
         return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise ConfigError(path, "", f"does not exist{_near_file(file)}: check the path.") from None
+        raise ConfigError(path, "", f"does not exist{_near(file)}: check the path.") from None
     except UnicodeDecodeError as error:
         raise ConfigError(path, "", f"is not UTF-8 text (byte {error.start}): save it as UTF-8.") from None
     except (OSError, ValueError) as error:
@@ -139,18 +138,15 @@ def read_text(path: str | Path) -> str:
         ) from None
 
 
-def _near_file(file: Path) -> str:
-    """Return a file of the same folder whose name is nearly this one, or this one but for its suffix."""
-    try:
-        files = [f for f in file.parent.iterdir() if f.is_file()]
-    except FileNotFoundError:
+def _near(file: Path) -> str:
+    """Return what was probably meant, a file or a shipped scene, or that the folder is not there either."""
+    folder = file.parent
+    if not os.path.lexists(folder):
         return " (nor does its folder)"
-    except OSError:
+    if not os.access(folder, os.R_OK | os.X_OK):
         return " (nor can its folder be read)"
-    there = {f.stem: f.name for f in files if f.suffix == file.suffix}
-    close = [there[s] for s in difflib.get_close_matches(file.stem, there, n=1, cutoff=NEAR_FILE)]
-    close = close or sorted(f.name for f in files if f.stem == file.stem)
-    return f" (did you mean {close[0]!r}?)" if close else ""
+    shipped = file.stem in shipped_scenes() and str(folder) == "."
+    return near_file(file) or f" (did you mean {file.stem!r}?)" * shipped
 
 
 def _layers(data: dict[str, Any], path: Path) -> list[tuple[Path, dict[str, Any]]]:
@@ -169,7 +165,7 @@ def _layers(data: dict[str, Any], path: Path) -> list[tuple[Path, dict[str, Any]
         if not os.path.lexists(below):
             shipped = shipped_scenes()
             if extends not in shipped:
-                near = _near_file(below) or nearest(extends, shipped)
+                near = _near(below) or nearest(extends, shipped)
                 why = f"= {extends!r} is neither a file nor a scene that comes with hapticsim{near}:"
                 raise ConfigError(path, "extends", f"{why} check the path, which starts at this file.")
             below = shipped[extends]

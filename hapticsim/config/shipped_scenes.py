@@ -9,6 +9,7 @@ from pathlib import Path
 import yaml
 
 from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.files.near_file import near_file
 
 DEFAULT = "wam_table"
 _PACKAGE = Path(__file__).parents[1]
@@ -52,10 +53,11 @@ def scene_path(given: str | Path) -> Path:
         return path
     scenes = shipped_scenes()
     if path.name not in scenes:
+        near = near_file(path, (".yaml", ".yml", ".urdf")) or nearest(path.name, scenes)
         raise ConfigError(
             given,
             "",
-            f"is neither a file here nor a scene that comes with hapticsim{nearest(path.name, scenes)}: "
+            f"is neither a file here nor a scene that comes with hapticsim{near}: "
             f"give a scene file, or one of {listed(scenes)}.",
         )
     return scenes[path.name]

@@ -11,6 +11,7 @@ import inspect
 import os
 import shlex
 import sys
+from collections.abc import Iterable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -18,6 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from hapticsim.errors import DeviceError, HapticsimError, in_words, nearest
+from hapticsim.files.near_file import near_file
 from hapticsim.files.special_file import SPECIAL, is_special
 
 GROUP = "hapticsim.devices"
@@ -69,7 +71,7 @@ def _of_entry_point(name: str) -> tuple[str, Any]:
     if name not in points:
         known = "; ".join(f"{n} ({_usable(n)})" for n in sorted(points))
         raise DeviceError(
-            f"there is no device {name!r}{nearest(name, points)}: choose one of {known or 'none'}, or give "
+            f"there is no device {name!r}{_near(name, points)}: choose one of {known or 'none'}, or give "
             "the class of a file, as in wave.py:Wave."
         )
     where = f"device {name!r}"
@@ -85,6 +87,14 @@ def _of_entry_point(name: str) -> tuple[str, Any]:
     except BaseException as error:
         problem = f"cannot be loaded: {in_words(error)}; correct or reinstall the package that ships it."
         raise DeviceError(f"{where} {problem}") from error
+
+
+def _near(name: str, points: Iterable[str]) -> str:
+    """The driver that was probably meant: a class whose file lacks its suffix, or a registered one."""
+    file, colon, wanted = name.partition(":")
+    if colon and Path(f"{file}.py").is_file():
+        return f" (did you mean '{file}.py:{wanted}'?)"
+    return nearest(name, points)
 
 
 def _usable(name: str) -> str:
@@ -132,7 +142,8 @@ def _changed_ns(path: Path) -> int:
 
 def _unreadable(path: Path, error: OSError | ValueError) -> DeviceError:
     why = (error.strerror if isinstance(error, OSError) else None) or str(error)
-    return DeviceError(f"{path}: cannot be read ({why}): give the file of a driver, and its class.")
+    near = near_file(path, (".py",)) if isinstance(error, FileNotFoundError) else ""
+    return DeviceError(f"{path}: cannot be read ({why}){near}: give the file of a driver, and its class.")
 
 
 @cache

@@ -16,6 +16,7 @@ import numpy as np
 
 from hapticsim.arguments import a_path, names, truth, unusable
 from hapticsim.errors import ConfigError, listed, nearest
+from hapticsim.files.near_file import near_file
 from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.followers import with_followers
 from hapticsim.model.multibody.checks import check_finite_mass, check_moving_bodies
@@ -89,7 +90,8 @@ def _robot(path: str | Path) -> _Element:
             raise ConfigError(path, "", f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot.")
         root = _parsed(path, Path(path).read_bytes())
     except FileNotFoundError:
-        raise ConfigError(path, "", "does not exist: check the path of the URDF.") from None
+        near = near_file(Path(path))
+        raise ConfigError(path, "", f"does not exist{near}: check the path of the URDF.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ConfigError(

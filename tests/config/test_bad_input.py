@@ -276,5 +276,5 @@ def test_a_urdf_named_in_a_config_is_looked_for_beside_it(tmp_path):
     text = "name: x\nrobot: {urdf: {path: robot.urdf}}"
     assert loads(text, tmp_path / "scene.yaml").model.nu == 1
     assert refusal(text.replace("robot.urdf", "robo.urdf"), tmp_path / "scene.yaml") == (
-        f"{tmp_path / 'robo.urdf'}: does not exist: check the path of the URDF."
+        f"{tmp_path / 'robo.urdf'}: does not exist (did you mean 'robot.urdf'?): check the path of the URDF."
     )

@@ -91,15 +91,29 @@ def test_a_file_that_holds_no_driver_is_one_sentence(tmp_path, text, wanted, sai
 
 def test_a_file_that_is_none_is_one_sentence(tmp_path):
     os.mkfifo(tmp_path / "pipe.py")
+    (tmp_path / "thing.py").touch()
     (tmp_path / "folder.py").mkdir()
     for name, why in (
         ("gone.py:Wave", "gone.py: cannot be read (No such file or directory): give the file of a driver"),
+        (
+            "thin.py:Wave",
+            "thin.py: cannot be read (No such file or directory) (did you mean 'thing.py'?): give the file",
+        ),
         ("folder.py:Wave", "folder.py: cannot be read (Is a directory)"),
         ("pipe.py:Wave", "pipe.py: is a device, a pipe or a socket: name a file."),
     ):
         with pytest.raises(DeviceError) as refused:
             find_driver(f"{tmp_path}/{name}")
         assert why in str(refused.value)
+
+
+def test_the_class_of_a_file_without_its_suffix_is_answered_with_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("wave.py").touch()
+    with pytest.raises(
+        DeviceError, match=r"there is no device 'wave:Wave' \(did you mean 'wave.py:Wave'\?\)"
+    ):
+        find_driver("wave:Wave")
 
 
 def test_a_relative_path_counts_from_the_working_folder_and_neighbours_can_be_imported(tmp_path, monkeypatch):
