@@ -68,10 +68,11 @@ def measure(names: Sequence[str], seconds: float, limit_s: float) -> Found:
     if unknown := [n for n in names if n not in models]:
         sys.exit(f"{unknown[0]} is no robot of example-robot-data: name some of {', '.join(models)}.")
     robots: Found = {}
-    with Progress(console=Console(stderr=True)) as progress:
+    # Refreshed by hand: a command that runs here exchanges the streams that a thread would draw on.
+    with Progress(console=Console(stderr=True), auto_refresh=False) as progress:
         bar = progress.add_task("robots", total=len(names or models))
         for name in names or sorted(models):
-            progress.update(bar, description=name)
+            progress.update(bar, description=name, refresh=True)
             robots[name] = {m: run(models[name], m, seconds, limit_s) for m in METHODS}
             progress.advance(bar)
     failed = sum(r["outcome"] == "FAILED" for robot in robots.values() for r in robot.values())
