@@ -75,6 +75,12 @@ def _of_entry_point(name: str) -> tuple[str, Any]:
             "the class of a file, as in wave.py:Wave."
         )
     where = f"device {name!r}"
+    ways = sorted({point.value for point in entry_points(group=GROUP) if point.name == name})
+    if len(ways) > 1:
+        raise DeviceError(
+            f"{where} is registered by several packages, as {' and '.join(ways)}: remove all but one "
+            "of them, or name the class of a file, as in wave.py:Wave."
+        )
     try:
         return where, points[name].load()
     except HapticsimError:

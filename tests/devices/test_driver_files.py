@@ -151,7 +151,7 @@ def test_a_class_that_changes_the_script_is_called_tick_by_tick():
 class Broken:
     """A registered driver whose module cannot be loaded."""
 
-    name = "broken"
+    name, value = "broken", "broken:Broken"
 
     def load(self):
         raise SyntaxError("invalid syntax", ("broken.py", 7, 1, "", 7, 1))
@@ -168,6 +168,24 @@ def test_one_driver_that_cannot_be_loaded_hides_no_other(monkeypatch, capsys):
     assert program.main(["broken"]) == 2 and capsys.readouterr().err == f"{broken}\n"
     assert program.main(["falcon"]) == 2
     assert "scripted (available)" in (said := capsys.readouterr().err) and "broken.py line 7" in said
+
+
+def test_a_name_that_several_packages_register_is_refused_with_all_of_them(monkeypatch):
+    class Other:
+        name, value = "scripted", "their_package:Scripted"
+
+    real = driver_classes.entry_points
+    twice = "hapticsim_devices.scripted:Scripted"
+    monkeypatch.setattr(
+        driver_classes, "entry_points", lambda group: [*real(group=group), *real(group=group), Other()]
+    )
+    assert find_driver("mouse").name == "mouse"  # the same package found twice is one
+    with pytest.raises(DeviceError) as refused:
+        find_driver("scripted")
+    assert str(refused.value) == (
+        f"device 'scripted' is registered by several packages, as {twice} and their_package:Scripted: remove "
+        "all but one of them, or name the class of a file, as in wave.py:Wave."
+    )
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_a_driver_of_hardware_is_told_of_no_emulation(monkeypatch):
         __init__ = info = open = read = write = close = lambda self, options=None: None
 
     class Found:
-        name = "omega"
+        name, value = "omega", "omega:Omega"
 
         def load(self):
             return Omega
