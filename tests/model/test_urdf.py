@@ -147,6 +147,13 @@ def test_an_inertial_that_leaves_out_a_number_is_refused(read, old, new, sentenc
     assert sentence in str(caught.value)
 
 
+def test_a_negative_moment_is_told_as_it_stands_in_the_file(read):
+    with pytest.raises(
+        ConfigError, match=r"the moment of inertia -0\.1 kg m\^2, which is negative: check the"
+    ):
+        read(ARM.replace('<inertia ixx="1" iyy="1" izz="1"/>', '<inertia ixx="-0.1" iyy="1" izz="1"/>'))
+
+
 def test_links_without_inertia_behind_fixed_joints_are_fine(read):
     flange = (
         '<link name="flange"/><joint name="f" type="fixed"><parent link="tip"/><child link="flange"/></joint>'

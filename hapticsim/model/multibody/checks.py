@@ -103,8 +103,8 @@ def check_moving_bodies(
         part, X_RB = part_of[body.name]
         inertia[part] += _spatial_inertia(body, X_RB)
     for part, joint in mover.items():
-        lowest = _lowest_moment(inertia[part])
-        if lowest < -NEGLIGIBLE:
+        lowest, rounding = _lowest_moment(inertia[part])
+        if lowest + rounding < -NEGLIGIBLE:
             raise ConfigError(
                 file,
                 body_key(part),
@@ -127,13 +127,13 @@ def check_moving_bodies(
             )
 
 
-def _lowest_moment(inertia: np.ndarray) -> float:
-    """Smallest principal moment about the centre of mass [kg m^2] of a (6, 6) inertia about another point."""
+def _lowest_moment(inertia: np.ndarray) -> tuple[float, float]:
+    """Smallest principal moment of a (6, 6) inertia about its centre of mass, and its error [kg m^2]."""
     mass = inertia[5, 5]
     about_com = inertia[:3, :3]
     if mass > 0.0:
         about_com = about_com - inertia[:3, 3:] @ inertia[3:, :3] / mass
-    return float(np.linalg.eigvalsh(about_com)[0]) + ROUNDING * float(np.abs(about_com).max())
+    return float(np.linalg.eigvalsh(about_com)[0]), ROUNDING * float(np.abs(about_com).max())
 
 
 def _free_directions(joint: Joint) -> np.ndarray:
