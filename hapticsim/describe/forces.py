@@ -14,6 +14,7 @@ ENGAGE_REFUSED = "engage_refused"  # kind of an event
 STAYS_OFF = (Safety.DISARMED, Safety.FAULT)
 MOST_LINES = 12  # of a summary
 NEVER_ON = "force was never on: no hand engaged"
+TOO_SHORT = "force was never on: a hand engaged, and was refused or had not enough time"
 
 
 def refused_engages(rows: np.ndarray, asked: float) -> list[tuple[int, Fault]]:
@@ -44,6 +45,11 @@ def refused_event(row: np.ndarray, fault: Fault) -> dict[str, Any]:
     }
 
 
+def never_on_words(asked: float) -> str:
+    """Why nobody felt anything in a run with so many arm requests."""
+    return TOO_SHORT if asked else NEVER_ON
+
+
 def off_words(safety: Safety, fault: Fault) -> str:
     """Why the force went for good."""
     if safety == Safety.FAULT:
@@ -66,4 +72,4 @@ def force_lines(rows: np.ndarray) -> list[str]:
     lines = [f"{rows[k, PLACE['time_s']]:.3f} s: {words}" for k, words in sorted(found)]
     if len(lines) > MOST_LINES:
         lines[MOST_LINES:] = [f"... and {len(lines) - MOST_LINES} more"]
-    return lines or [NEVER_ON]
+    return lines or [never_on_words(rows[-1, PLACE["arm_requests"]] if len(rows) else 0.0)]

@@ -11,7 +11,7 @@ import numpy as np
 
 from hapticsim.assemble.speed_choice import SpeedChoice
 from hapticsim.codes import Event, Fault, Safety
-from hapticsim.describe.forces import off_words, refused_engages, refused_event
+from hapticsim.describe.forces import never_on_words, off_words, refused_engages, refused_event
 from hapticsim.describe.topics import Describer
 from hapticsim.kernels.memory.pack import place_of
 from hapticsim.kernels.memory.sample import PLACE
@@ -40,7 +40,6 @@ class Outlet:
 
     Public attributes: ``state`` (newest payload of topic ``state``, None before the first), ``on_rows``
     (called with every batch of rows before anything else, if set), ``watch`` (the same, after all else),
-    ``force_was_on`` (so far),
     ``dress`` (called with the payload of topic ``state`` before it is told, which it may change, if set),
     ``extra`` (topic and payload to publish next, if set).
     """
@@ -74,8 +73,13 @@ class Outlet:
         self._next_scene = self._next_stats = self._next_look = 0.0
         self._failure_told = self._slow_told = self._note_told = False
         self._origin_told_W = describer.coupler.origin_W  # the same array until arming moves it
-        self.force_was_on = False
+        self._was_on = False
         self._told_on = False  # said that there is force, and it did not go for good since
+
+    @property
+    def never_on(self) -> str:
+        """Why nobody felt anything so far, in words; empty once force was on."""
+        return "" if self._was_on else never_on_words(self._asked)
 
     def run(self, stop: threading.Event) -> None:
         """Publish and record until stopped, then once more for what is left."""
@@ -208,6 +212,6 @@ class Outlet:
             self._say(f"{off_words(safety, Fault.NONE)}.")
         elif safety == Safety.ARMED and not self._told_on:
             self._say("force is on.")
-            self.force_was_on = True
+            self._was_on = True
         if safety in (Safety.FAULT, Safety.DISARMED, Safety.ARMED):
             self._told_on = safety == Safety.ARMED

@@ -21,7 +21,6 @@ import hapticsim
 from hapticsim.assemble.initial_check import assemble_start
 from hapticsim.describe.columns import tick_quantities
 from hapticsim.describe.drawing import of_ticks
-from hapticsim.describe.forces import NEVER_ON
 from hapticsim.describe.recorded_scene import about_mechanism
 from hapticsim.describe.runs import live_line, report
 from hapticsim.describe.topics import Describer
@@ -322,7 +321,8 @@ class Server:
         gains = self.session.gains if self.session else None
         coupler = gains.sentence() if gains else ""
         words = report(self.statistics(), self.scene.rate_Hz, coupler, self.recorder is not None)
-        return words if self.outlet.force_was_on or not self.session else f"{words}\n{NEVER_ON}"
+        never = self.outlet.never_on if self.session else ""
+        return f"{words}\n{never}" if never else words
 
 
 def terms_of(scene: Scene) -> Terms:

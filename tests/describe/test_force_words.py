@@ -46,6 +46,9 @@ def test_a_whole_run_is_told_in_lines():
         "0.006 s: force is off: the device's position jumped",
     ]
     assert force_lines(rows[:0]) == ["force was never on: no hand engaged"]
+    assert force_lines(rows_of((0, OFF, 0), (1, RAMP, 0))) == [
+        "force was never on: a hand engaged, and was refused or had not enough time"
+    ]
 
 
 def test_a_hand_that_clicks_all_the_time_is_told_in_few_lines():

@@ -15,6 +15,7 @@ import pytest
 
 from hapticsim.commands import supervisor
 from hapticsim.server import server as servers
+from hapticsim.server.outlet import Outlet
 from hapticsim.server.server import ENDING_PRIORITY, PYTHON_PRIORITY, Server
 from hapticsim.wire.sockets.door import Door
 from tests.processes import eventually
@@ -42,13 +43,21 @@ def server(monkeypatch) -> Server:
     return made
 
 
-@pytest.mark.parametrize(("was_on", "told"), [(False, True), (True, False)])
-def test_the_report_tells_when_force_was_never_on(server, monkeypatch, was_on, told):
+@pytest.mark.parametrize(
+    ("was_on", "asked", "told"),
+    [
+        (False, 0.0, "ticks\nforce was never on: no hand engaged"),
+        (False, 2.0, "ticks\nforce was never on: a hand engaged, and was refused or had not enough time"),
+        (True, 1.0, "ticks"),
+    ],
+)
+def test_the_report_tells_when_force_was_never_on(server, monkeypatch, was_on, asked, told):
     monkeypatch.setattr(servers, "report", lambda *_: "ticks")
     monkeypatch.setattr(Server, "statistics", lambda _: {})
     server.session, server.scene = SimpleNamespace(gains=None), SimpleNamespace(rate_Hz=1000.0)
-    server.outlet = SimpleNamespace(force_was_on=was_on)
-    assert server.report().endswith("force was never on: no hand engaged") == told
+    server.outlet = Outlet.__new__(Outlet)
+    server.outlet._was_on, server.outlet._asked = was_on, asked
+    assert server.report() == told
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
