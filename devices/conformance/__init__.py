@@ -43,6 +43,7 @@ CHECKS: dict[str, Check] = {
     "open": measuring.check_open,
     "measurement": measuring.check_measurement,
     "ready": measuring.check_ready,
+    "engage": measuring.check_engage,
     "units": measuring.check_units,
     "motion": measuring.check_motion,
     "time": measuring.check_time,

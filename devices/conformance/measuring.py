@@ -8,7 +8,7 @@ import math
 from hapticsim.wire.messages.codec import decode, encode
 from hapticsim.wire.messages.fields import Refused
 
-from ..base import READY, STOPPED
+from ..base import ENGAGE, READY, STOPPED
 from ..plausible import Plausibility, Verdict, is_usable
 from .bench import FAILED, OK, RATE_HZ, UNSEEN, Found, Make, opened, samples
 
@@ -63,6 +63,17 @@ def check_ready(make: Make) -> Found:
     if all(f & STOPPED for f in flags):
         return FAILED, "every measurement has the flag STOPPED: release the emergency stop, or mend the flag."
     return OK, "says READY"
+
+
+def check_engage(make: Make) -> Found:
+    """The hand presses ENGAGE: else force never comes, and nothing says why."""
+    with opened(make) as driver:
+        down = [bool(sample.buttons & ENGAGE) for _, sample in samples(driver) if is_usable(sample)]
+    if down and all(down):
+        return FAILED, "ENGAGE is down in every measurement: force comes at a press, let it go in between."
+    if not any(down):
+        return UNSEEN, "ENGAGE was never down, without which no force comes: press it while this check runs"
+    return OK, "ENGAGE was pressed"
 
 
 def check_units(make: Make) -> Found:

@@ -11,7 +11,7 @@ import time
 from dataclasses import replace
 
 import pytest
-from hapticsim_devices.base import READY, UPRIGHT, ZERO, DeviceInfo, DeviceSample, Driver, Vector
+from hapticsim_devices.base import ENGAGE, READY, UPRIGHT, ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from hapticsim_devices.conformance import CHECKS, FAILED, OK, UNSEEN, examine, examine_all, failure
 from hapticsim_devices.conformance.person import check_frames
 from hapticsim_devices.conformance.with_server import Supervised
@@ -299,8 +299,27 @@ def test_what_nobody_can_see_is_said_and_is_no_failure():
             return DeviceSample(now_s, ZERO, ZERO, UPRIGHT, flags=READY)
 
     found = {f.check: f.outcome for f in examine_all(Still)}
-    assert {c for c, outcome in found.items() if outcome == UNSEEN} == {"units", "zero", "halt"}
+    assert {c for c, outcome in found.items() if outcome == UNSEEN} == {"engage", "units", "zero", "halt"}
     assert FAILED not in found.values()
+
+
+@pytest.mark.parametrize(
+    ("pressed", "line"),
+    [
+        (
+            lambda _: ENGAGE,
+            "FAILED  engage       ENGAGE is down in every measurement: force comes at a press, ",
+        ),
+        (lambda _: 0, "UNSEEN  engage       ENGAGE was never down, without which no force comes: press it "),
+        (lambda reads: ENGAGE * (reads % 500 > 400), "OK      engage       ENGAGE was pressed"),
+    ],
+)
+def test_a_driver_that_never_asks_for_force_is_told_so(pressed, line):
+    class Pressed(Good):
+        def read(self, now_s: float) -> DeviceSample:
+            return replace(super().read(now_s), buttons=pressed(self.reads))
+
+    assert examine("engage", Pressed).line.startswith(line)
 
 
 def test_an_exception_of_a_driver_is_a_finding_in_a_sentence():
