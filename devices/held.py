@@ -30,6 +30,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from hapticsim.errors import DeviceError
+
 from .base import ZERO, DeviceInfo, DeviceSample, Driver, Vector
 from .emulated import EmulatedDevice, Hand
 from .limits import TURNING_DEFAULT, DeviceLimits, device_limits
@@ -116,6 +118,10 @@ class HeldDriver(Driver):
         if math.isnan(self._first_s):
             self._first_s = grid_s
         target_m, buttons, flags = self._steer(grid_s - self._first_s)
+        if len(target_m) != 3 or not all(map(math.isfinite, target_m)):
+            raise DeviceError(
+                f"driver {self.name!r}: _steer() gave the target {target_m}: give 3 finite numbers [m]."
+            )
         sample = self.device.read(now_s, target_m, buttons)
         sample.flags |= flags
         if self.wrist is not None:

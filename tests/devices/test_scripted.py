@@ -11,7 +11,7 @@ from hapticsim_devices.held import HeldDriver
 from hapticsim_devices.script import minimum_jerk
 from hapticsim_devices.scripted import Scripted
 
-from hapticsim.errors import ConfigError
+from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.wire.messages.device import Button
 
 H = 1e-3
@@ -236,6 +236,22 @@ def test_a_driver_is_described_without_being_opened():
     assert info.limits.max_force_N == 2.0
     hello = info.hello()
     assert (hello.driver, hello.model, hello.max_force_N, hello.rate_Hz) == ("scripted", "touch", 2.0, 1000.0)
+
+
+class Astray(HeldDriver):
+    name = "astray"
+
+    def _steer(self, time_s: float):
+        return (math.nan, 0.0, 0.0), 0, 0
+
+
+def test_a_target_that_is_no_place_is_told_as_the_target():
+    """It was told as a NaN that something inside the emulated device cannot round."""
+    with pytest.raises(DeviceError) as refused:
+        Astray().read(0.0)
+    assert str(refused.value) == (
+        "driver 'astray': _steer() gave the target (nan, 0.0, 0.0): give 3 finite numbers [m]."
+    )
 
 
 class Timed(HeldDriver):
