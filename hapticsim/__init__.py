@@ -38,7 +38,7 @@ _HOME = {
     "load_variants": "hapticsim.config.variants",
     "load_urdf": "hapticsim.model.urdf",
     "compile_equations": "hapticsim.equations.compiled",
-    "Equations": "hapticsim.equations.compiled",
+    "Equations": "hapticsim.equations.base",
     "Simulation": "hapticsim.simulate.simulation",
     "read_recording": "hapticsim.recording.reader",
     "Recording": "hapticsim.recording.reader",
@@ -87,7 +87,8 @@ __all__ = [
 if TYPE_CHECKING:
     from hapticsim.config.load import load
     from hapticsim.config.variants import load_variants
-    from hapticsim.equations.compiled import Equations, compile_equations
+    from hapticsim.equations.base import Equations
+    from hapticsim.equations.compiled import compile_equations
     from hapticsim.equations.kane.compiled import compile_mechanism
     from hapticsim.equations.kane.source import load_mechanism
     from hapticsim.errors import ConfigError, HapticsimError

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
+from hapticsim.model.multibody.tree import Model
 
 X, Y, Z = np.eye(3)
 

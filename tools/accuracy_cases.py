@@ -20,15 +20,17 @@ import mpmath
 import numpy as np
 
 from hapticsim.equations.algorithms import ALGORITHMS
-from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.equations.base import Equations
+from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.scalars import spatial
 from hapticsim.equations.scalars.precision import PRECISIONS
 from hapticsim.equations.scalars.spatial import Transform
 from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.articulated import articulated_body
 from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
 from hapticsim.model.multibody.rotation import rotation_of
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.tree import Model
 from hapticsim.model.scene import Scene
 
 MORE_DIGITS = 120  # what 60 are checked with

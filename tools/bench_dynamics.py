@@ -35,8 +35,9 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from hapticsim.equations.base import Equations
 from hapticsim.equations.codegen.cache import ENVIRONMENT, forget_loaded
-from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError

@@ -12,7 +12,7 @@ import numpy as np
 from closed_loop_task import BODY, NORMAL, PLANE_m, ball_of
 from numba import njit
 
-from hapticsim.equations.compiled import Equations
+from hapticsim.equations.base import Equations
 from hapticsim.kernels.machine_code.foreign import kane_at
 from hapticsim.model.scene import Scene
 

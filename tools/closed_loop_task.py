@@ -17,8 +17,8 @@ import numpy as np
 import hapticsim as hs
 from hapticsim.control.hybrid import HybridController, HybridSettings
 from hapticsim.control.tip import Tip, damped_step
-from hapticsim.equations.compiled import Equations
-from hapticsim.model.multibody.tree import WORLD, Placement
+from hapticsim.equations.base import Equations
+from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.scene import Scene, Shape
 
 ARM = Path(__file__).parents[1] / "configs" / "wam_table.yaml"

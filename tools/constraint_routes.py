@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import float64, int64
 
+from hapticsim.equations.base import Equations
 from hapticsim.equations.catalogue import shapes_of
-from hapticsim.equations.compiled import Equations
 from hapticsim.kernels.entry import compile_cached
 from hapticsim.kernels.linalg import selection
 from hapticsim.kernels.machine_code.foreign import (

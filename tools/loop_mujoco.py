@@ -7,7 +7,7 @@ import numpy as np
 from loop_pinocchio import ends
 from mujoco_scene import scene_xml
 
-from hapticsim.model.multibody.tree import WORLD
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.scene import Scene
 
 

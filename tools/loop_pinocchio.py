@@ -6,7 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from hapticsim.model.constraints import Constraint
-from hapticsim.model.multibody.tree import WORLD, Placement
+from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.scene import Scene
 
 MU, ITERATIONS = 1e-8, 200  # of the proximal solver: without mu redundant rows give NaN

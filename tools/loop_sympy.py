@@ -7,7 +7,7 @@ import sympy as sp
 from loop_pinocchio import ends
 from sympy.physics.mechanics import KanesMethod, Point, ReferenceFrame, RigidBody, dynamicsymbols, inertia
 
-from hapticsim.model.multibody.tree import WORLD
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.scene import Scene
 
 

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 
+from hapticsim.model.multibody.joint import WORLD, Joint, Placement
 from hapticsim.model.multibody.rotation import quaternion_of
-from hapticsim.model.multibody.tree import WORLD, Joint, Placement
 from hapticsim.model.scene import Scene, Shape
 
 

@@ -11,8 +11,10 @@ import math
 import numpy as np
 from reporting import Found
 
-from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model
+from hapticsim.equations.base import Equations
+from hapticsim.equations.compiled import compile_equations
+from hapticsim.model.multibody.joint import WORLD, Body, Joint
+from hapticsim.model.multibody.tree import Model
 from hapticsim.offline.chains import planar_chain
 from hapticsim.offline.run import simulate_offline
 from hapticsim.offline.sweeps.static_sweep import Sweep, sweep

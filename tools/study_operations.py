@@ -38,7 +38,8 @@ from hapticsim.equations.catalogue import traced
 from hapticsim.equations.operations import count_operations, operations_of
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import MovingTree, moving_tree
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
+from hapticsim.model.multibody.tree import Model
 from hapticsim.model.urdf import load_urdf
 
 LENGTHS, QUICK_LENGTHS = range(1, 15), (1, 4, 7)

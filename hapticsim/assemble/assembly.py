@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from hapticsim.arguments import shown, unusable
-from hapticsim.assemble.constraint_plan import constraint_arrays, equations_in, row_offsets
+from hapticsim.assemble.constraint_plan import constraint_arrays, row_offsets
 from hapticsim.assemble.stiff_parts import find_stiff_parts
-from hapticsim.equations.compiled import Equations, compile_equations
-from hapticsim.equations.kane.compiled import MechanismEquations, compile_mechanism
-from hapticsim.equations.tree.impulse_response import factor_size, is_articulated
+from hapticsim.equations.base import Equations
+from hapticsim.equations.making import equations_of
 from hapticsim.errors import ConfigError, listed
 from hapticsim.haptics.coupler import Gains
 from hapticsim.kernels.entry import unit_addresses
@@ -27,9 +26,9 @@ from hapticsim.kernels.memory.arrays import HINTS, MAX_EVENTS, Input, Output, Pl
 from hapticsim.kernels.memory.sample import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
 from hapticsim.model.constraints import bodies_of, nearest_constraint
-from hapticsim.model.mechanism_model import MechanismModel
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of
-from hapticsim.model.multibody.tree import JOINT_KINDS, WORLD, Model
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair, Scene
 
 RESPONSE_FROM = 24  # speeds: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
@@ -76,8 +75,8 @@ class Assembly:
             len(self.candidates),
             rows_at_most(self.plan),
             len(self.scene.constraints),
-            equations_in(self.scene.model),
-            _factor_size(eq),
+            self.scene.model.row_count,
+            eq.factor_size,
         )
 
     @property
@@ -164,25 +163,9 @@ def frames_of(scene: Scene) -> list[str]:
     return [b.name for b in scene.model.bodies if b.name in used]
 
 
-def _factor_size(equations: Equations) -> int:
-    """Entries that impulse responses share."""
-    if isinstance(equations, MechanismEquations):
-        return equations.factor_size
-    return factor_size(equations.tree)
-
-
 def takes_responses(equations: Equations) -> bool:
     """Say whether rows are imposed in O(n): on a large tree in which no joint follows another."""
-    if isinstance(equations, MechanismEquations):
-        return False
-    return equations.nu >= RESPONSE_FROM and is_articulated(equations.tree)
-
-
-def equations_of(model: Model, frames: Sequence[str], progress: Callable[[str], None] | None) -> Equations:
-    """Return the equations of a tree, or of a mechanism by Kane's method."""
-    if isinstance(model, MechanismModel):
-        return compile_mechanism(model, frames, progress)
-    return compile_equations(model, frames=frames, progress=progress)
+    return equations.nu >= RESPONSE_FROM and equations.is_articulated
 
 
 def apply_gains(inp: Input, gains: Gains) -> None:
@@ -201,11 +184,11 @@ def _cut_off_s(scene: Scene) -> float:
     return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
 
 
-def turning_speeds(model: Model) -> np.ndarray:
+def turning_speeds(model: SceneModel) -> np.ndarray:
     """(nu,) int, 1 for each component of the angular velocity of a joint with a quaternion."""
     turns = np.zeros(model.nu, np.int64)
     for joint in model.moving_joints:
-        if JOINT_KINDS[joint.kind].quaternion is not None:
+        if joint.quaternion is not None:
             start = model.u_slice(joint.name).start
             turns[start : start + 3] = 1
     return turns
@@ -245,10 +228,8 @@ def _plan(
     handle = scene.handle
     address = equations.address
     safety = scene.safety
-    own = isinstance(model, MechanismModel) and model.row_count > 0
-    rows_function = address("rows") if own else 0
     responses = takes_responses(equations)
-    constraints = constraint_arrays(scene, place, candidates, rows_function)
+    constraints = constraint_arrays(scene, place, candidates, equations.rows_address)
     stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
     return Plan(
         **units,
@@ -258,7 +239,7 @@ def _plan(
         kinematics=address("kinematics"),
         forward_dynamics=address("forward_dynamics"),
         gravity_force=address("gravity_force"),
-        energy=0 if isinstance(model, MechanismModel) else address("energy"),
+        energy=address("energy") if equations.knows_energy else 0,
         displace=address("displace"),
         normalise=address("normalise"),
         quaternions=int(bool(model.quaternions)),

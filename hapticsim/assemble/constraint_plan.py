@@ -9,14 +9,7 @@ import numpy as np
 
 from hapticsim.model.candidates import Candidate
 from hapticsim.model.constraints import Row
-from hapticsim.model.mechanism_model import MechanismModel
-from hapticsim.model.multibody.tree import Model
 from hapticsim.model.scene import Scene
-
-
-def equations_in(model: Model) -> int:
-    """Return how many constraint equations a mechanism itself has."""
-    return model.row_count if isinstance(model, MechanismModel) else 0
 
 
 def constraint_arrays(

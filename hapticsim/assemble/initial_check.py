@@ -14,7 +14,8 @@ from hapticsim.errors import ConfigError
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.arrays import Output
 from hapticsim.kernels.motion.energy import MOST_Q, MOST_TURN, MOST_U
-from hapticsim.model.multibody.tree import WORLD, Model, Placement
+from hapticsim.model.multibody.joint import WORLD, Placement
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Scene, Shape
 
 LEAST_RATE_Hz, MOST_RATE_Hz = 1.0, 1e5
@@ -98,7 +99,7 @@ def check_scene(scene: object) -> None:
                 "scene",
                 f"= {shown(scene)} is no scene: give hs.Simulation(hs.load({shown(scene)})).",
             )
-        if isinstance(scene, Model):
+        if isinstance(scene, SceneModel):
             raise ConfigError(
                 "Simulation",
                 "scene",
@@ -106,7 +107,7 @@ def check_scene(scene: object) -> None:
                 "scene file and give hs.Simulation(hs.load(path)).",
             )
         raise ConfigError("Simulation", "scene", f"= {shown(scene)} is no scene: give what hs.load returns.")
-    if not isinstance(scene.model, Model):
+    if not isinstance(scene.model, SceneModel):
         raise unusable("Simulation", "scene.model", scene.model, "a model")
     model = scene.model
     number("Simulation", "scene.rate_Hz", scene.rate_Hz, LEAST_RATE_Hz, MOST_RATE_Hz)
@@ -115,7 +116,7 @@ def check_scene(scene: object) -> None:
     check_quaternions(model, scene.q0, "Simulation", "scene.q0")
 
 
-def check_quaternions(model: Model, q: np.ndarray, path: str, key: str) -> None:
+def check_quaternions(model: SceneModel, q: np.ndarray, path: str, key: str) -> None:
     """Refuse coordinates (nq,) with a quaternion that has not the length 1.
 
     Raises

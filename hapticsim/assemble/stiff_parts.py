@@ -1,9 +1,9 @@
 """What of a scene is stiff, by samples of its configurations: damping, torque laws, and the coupler's mass.
 
 The tick compares these with its length and chooses how it integrates (kernels/motion/stiffness.py).
-A decay is
-that of M^-1 C, an oscillation the root of M^-1 K, with all joints free to move: contacts and constraints only
-add inertia.  M depends on the configuration; the fastest of the start and of random ones counts.
+A decay is that of M^-1 C, an oscillation the root of M^-1 K, with all joints free to move: contacts and
+constraints only add inertia.  M depends on the configuration: the fastest of the start and of random ones
+counts.
 """
 
 from __future__ import annotations
@@ -12,13 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.equations.compiled import Equations
-from hapticsim.model.mechanism_model import MechanismModel
-from hapticsim.model.multibody.tree import JOINT_KINDS, Model
+from hapticsim.equations.base import Equations
 from hapticsim.model.scene import Scene
 
 SAMPLES, SAMPLES_LARGE, LARGE = 96, 24, 16  # configurations; with more speeds than LARGE the second
-REACH_m = 0.5  # of a sliding joint without limits
 HELD_DECAY = 0.5  # times the tick: a held damper throws back from 1 on
 
 
@@ -64,25 +61,7 @@ def _configurations(scene: Scene, equations: Equations) -> list[np.ndarray]:
     """The start, and random ones within the limits of the joints."""
     model, rng = scene.model, np.random.default_rng(0)
     many = SAMPLES if model.nu <= LARGE else SAMPLES_LARGE
-    return [scene.q0.copy(), *(_random(model, scene.q0, rng) for _ in range(many))]
-
-
-def _random(model: Model, start: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    if isinstance(model, MechanismModel):
-        return start + rng.uniform(-1.0, 1.0, model.nq)
-    q = start.copy()
-    for joint in model.moving_joints:
-        place = model.q_slice(joint.name)
-        if JOINT_KINDS[joint.kind].quaternion is not None:
-            turn = place.start + JOINT_KINDS[joint.kind].quaternion
-            quaternion = rng.normal(size=4)
-            q[turn : turn + 4] = quaternion / np.linalg.norm(quaternion)
-        elif joint.nq == 1 and np.isfinite(joint.lower) and np.isfinite(joint.upper):
-            q[place] = rng.uniform(joint.lower, joint.upper)
-        else:
-            angular = joint.kind != "prismatic"
-            q[place] = rng.uniform(-np.pi, np.pi, joint.nq) if angular else rng.uniform(-1, 1) * REACH_m
-    return q
+    return [scene.q0.copy(), *(model.random_q(scene.q0, rng) for _ in range(many))]
 
 
 def _at(

@@ -28,17 +28,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from hapticsim.assemble.assembly import equations_of, frames_of
-from hapticsim.commands.compiling_functions import (
-    algorithm_function,
-    algorithms_of,
-    catalogue_function,
-    names_of,
-)
+from hapticsim.commands.compiling_functions import algorithm_function, catalogue_function
 from hapticsim.config.load import load
 from hapticsim.config.overrides import parse_settings, refuse_settings
+from hapticsim.equations.base import Equations
 from hapticsim.equations.batch import address_of, kinds_of, loop_over
 from hapticsim.equations.codegen.cache import has_machine_code
-from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.scalars.precision import precision_of
 from hapticsim.errors import HapticsimError
 from hapticsim.model.urdf import load_urdf
@@ -96,12 +92,12 @@ def compile_ahead(
     precision_of(precision)
     laid = tuple(settings)
     robots = {str(file): robot(str(file), laid) for file in files}
-    work = [_Job(file, laid, name, "float64", False) for file in robots for name in names_of(robots[file])]
+    work = [_Job(file, laid, name, "float64", False) for file in robots for name in robots[file].functions]
     if algorithms:
         work += [
             _Job(file, laid, name, precision, True)
             for file, equations in robots.items()
-            for name in algorithms_of(equations)
+            for name in equations.algorithm_names
         ]
     order = sorted(work, key=lambda job: (job.function not in LARGEST, -robots[job.file].nu))
     workers = min(jobs or len(os.sched_getaffinity(0)), len(work))

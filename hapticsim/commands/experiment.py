@@ -20,11 +20,10 @@ from hapticsim.config.overrides import parse_settings, refuse_settings
 from hapticsim.describe.columns import offline_quantities
 from hapticsim.describe.drawing import of_offline
 from hapticsim.describe.recorded_scene import OFFLINE
-from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.equations.base import Equations
+from hapticsim.equations.compiled import compile_equations
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
-from hapticsim.model.mechanism_model import MechanismModel, check_tree
-from hapticsim.model.moving import moving_tree
-from hapticsim.model.multibody.tree import Model
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Scene
 from hapticsim.model.urdf import load_urdf
 from hapticsim.model.write import model_to_yaml
@@ -74,7 +73,7 @@ def left_out(scene: Scene) -> list[str]:
     return [f"the mechanism moves alone, without {' and '.join(words)}."] if words else []
 
 
-def settings(model: Model, given: Sequence[str], option: str, unit: str) -> dict[str, float]:
+def settings(model: SceneModel, given: Sequence[str], option: str, unit: str) -> dict[str, float]:
     """Return NAME=VALUE pairs for joints with one coordinate [SI units]."""
     names = [j.name for j in model.moving_joints if j.nq == 1]
     found: dict[str, float] = {}
@@ -100,14 +99,14 @@ def settings(model: Model, given: Sequence[str], option: str, unit: str) -> dict
     return found
 
 
-def fitting_algorithm(model: Model) -> str:
+def fitting_algorithm(model: SceneModel) -> str:
     """Return the algorithm for a robot when none was asked for: joints that follow others need a matrix."""
-    return WITH_FOLLOWERS if moving_tree(model).has_followers else DEFAULT
+    return WITH_FOLLOWERS if model.has_followers else DEFAULT
 
 
-def algorithm_notes(model: Model, algorithm: str | None) -> list[str]:
+def algorithm_notes(model: SceneModel, algorithm: str | None) -> list[str]:
     """Return a note on the algorithm where none was asked for and the default is not for this robot."""
-    if algorithm is not None or isinstance(model, MechanismModel) or fitting_algorithm(model) == DEFAULT:
+    if algorithm is not None or fitting_algorithm(model) == DEFAULT:
         return []
     return [f"{model.name} has joints that follow others, so {WITH_FOLLOWERS} is used and not {DEFAULT}."]
 
@@ -134,8 +133,7 @@ def run_experiment(
     HapticsimError : an option that cannot be used, a mechanism by Kane's method, or a recording that cannot
         be made or written any further.
     """
-    model = scene.model
-    check_tree(model, "simulate it without --integrator.")
+    model = scene.model.as_tree("simulate it without --integrator.")
     q0, constant = scene.q0.copy(), np.zeros(model.nu)
     for name, value in settings(model, initial, "--initial", "rad or m").items():
         q0[model.q_slice(name)] = value
@@ -186,7 +184,7 @@ def torque_law(scene: Scene, equations: Equations, constant: np.ndarray) -> Any:
     return torques
 
 
-def columns(model: Model) -> list[str]:
+def columns(model: SceneModel) -> list[str]:
     """Return the names of the columns of a recording."""
     return [
         "time_s",

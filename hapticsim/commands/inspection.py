@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ from hapticsim.errors import HapticsimError
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.multibody.checks import ROUNDING, triangle_excess
-from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, LINEAR, WORLD, Joint, Model
+from hapticsim.model.multibody.joint import ANGULAR, LINEAR, WORLD, Joint
+from hapticsim.model.multibody.tree import Model
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.reduce import kept_coordinates, lock_joints
 from hapticsim.model.urdf import load_urdf
 from hapticsim.model.write import model_to_yaml
@@ -49,7 +52,7 @@ _ARMATURE = {ANGULAR: "kg m^2", LINEAR: "kg"}
 
 def read_model(
     file: str | Path, notes: list[str] | None = None, settings: Sequence[str] = ()
-) -> tuple[Model, np.ndarray]:
+) -> tuple[SceneModel, np.ndarray]:
     """Return the model in a scene file or a URDF, and where it starts: q (nq,), zero for a URDF.
 
     notes : if given, gets what was read and is not acted on.
@@ -85,15 +88,14 @@ def parse_locks(words: Sequence[str]) -> dict[str, float]:
     return locks
 
 
-def examine(model: Model, q: np.ndarray | None = None) -> Numbers:
+@singledispatch
+def examine(model: Any, q: np.ndarray | None = None) -> Numbers:
     """Return what there is to know about a model at coordinates q (nq,), the zero configuration by default.
 
     Everything is a number, a word, a list or a dict, and None where there is no limit.  The condition number
     is that of the mass matrix as it is, with metres and radians side by side.  Of a mechanism there is what
     ``examine_mechanism`` says.
     """
-    if isinstance(model, MechanismModel):
-        return examine_mechanism(model, q)
     q = model.zero_q() if q is None else np.asarray(q, float)
     tree = moving_tree(model)
     link = Linkage(tree, q.tolist())
@@ -126,6 +128,9 @@ def examine(model: Model, q: np.ndarray | None = None) -> Numbers:
     }
 
 
+examine.register(MechanismModel, examine_mechanism)
+
+
 def _condition(link: Linkage) -> float | None:
     """Return the 2-norm condition number of M, None where M is singular or nothing moves."""
     if not len(link):
@@ -144,7 +149,7 @@ def _joint_numbers(model: Model, joint: Joint) -> Numbers:
         "axis": joint.axis_J.tolist() if joint.kind in _WAY else None,
         "q": list(range(q.start, q.stop)),
         "u": list(range(u.start, u.stop)),
-        "units": list(JOINT_KINDS[joint.kind].units),
+        "units": list(joint.units),
         **{key: _limit(getattr(joint, key)) for key in ("lower", "upper", "effort_limit", "velocity_limit")},
         **{key: float(getattr(joint, key)) for key in ("damping", "coulomb", "armature")},
     }
@@ -202,7 +207,7 @@ def show_model(
         reduced = lock_joints(model, parse_locks(locks))
         model, q = reduced, kept_coordinates(model, reduced, q)
     if as_yaml:
-        odd = [b.name for b in getattr(model, "bodies", ()) if triangle_excess(b.inertia_com_B) > ROUNDING]
+        odd = [b.name for b in model.bodies if triangle_excess(b.inertia_com_B) > ROUNDING]
         if odd and notes is not None:
             notes.append(
                 f"this scene will be refused until these inertias are corrected: {', '.join(odd)}; "
@@ -211,10 +216,9 @@ def show_model(
         print(model_to_yaml(model), end="")
     elif as_json:
         print(json.dumps(examine(model, q), indent=2))
-    elif isinstance(model, MechanismModel):
-        print(mechanism_words(examine(model, q)))
+    elif (found := examine(model, q)).get("kind") == "mechanism":
+        print(mechanism_words(found))
     else:
-        found = examine(model, q)
         console = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
         console.print(model_tree(found))
         print(summary(found))

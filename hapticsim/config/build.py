@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,10 +24,9 @@ from hapticsim.config.schema.scene import (
 )
 from hapticsim.config.start import initial_state
 from hapticsim.errors import listed, nearest
-from hapticsim.model.mechanism_model import MechanismModel
-from hapticsim.model.multibody.rigid import rigid_groups
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import rotation_from_rpy
-from hapticsim.model.multibody.tree import WORLD, Model
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import (
     ContactPair,
     CouplerSettings,
@@ -62,15 +60,14 @@ def build(
     """
     notes: list[str] = []
     model = build_model(entry.robot, entry.name, file_of(("robot", "urdf")), refuse, notes)
-    if isinstance(model, MechanismModel) and "gravity_m_per_s2" in entry.model_fields_set:
+    if model.has_own_gravity and "gravity_m_per_s2" in entry.model_fields_set:
         notes.append("gravity_m_per_s2 is not used: the file of a mechanism says its gravity.")
-    model = replace(model, gravity_W=np.array(entry.gravity_m_per_s2))
+    model = model.with_gravity(np.array(entry.gravity_m_per_s2))
     shapes = _shapes(entry.shapes, model, refuse)
     q0, u0 = initial_state(entry.initial, model, refuse, notes)
     mapping, link = entry.mapping, entry.link
     contacts = _contacts(entry.contacts, shapes, model, refuse)
-    own = model.constraints if isinstance(model, MechanismModel) else ()
-    constraints = build_constraints(entry.constraints, model, contacts, own, refuse)
+    constraints = build_constraints(entry.constraints, model, contacts, refuse)
     notes += contact_notes(shapes, contacts, constraints)
     return Scene(
         name=entry.name,
@@ -134,7 +131,7 @@ def _coupler(entry: Coupler, refuse: Refuse) -> CouplerSettings:
     )
 
 
-def _shapes(entries: list[AnyShape], model: Model, refuse: Refuse) -> tuple[Shape, ...]:
+def _shapes(entries: list[AnyShape], model: SceneModel, refuse: Refuse) -> tuple[Shape, ...]:
     carriers = (WORLD, *model.body_names)
     shapes: list[Shape] = []
     for index, entry in enumerate(entries):
@@ -173,11 +170,11 @@ def _no_body(name: str, valid: tuple[str, ...]) -> str:
 
 
 def _contacts(
-    entries: list[ContactEntry], shapes: tuple[Shape, ...], model: Model, refuse: Refuse
+    entries: list[ContactEntry], shapes: tuple[Shape, ...], model: SceneModel, refuse: Refuse
 ) -> tuple[ContactPair, ...]:
     """Resolve the pairs; in each, the plane or box that is touched stands second."""
     by_name = {s.name: s for s in shapes}
-    anchor = rigid_groups(model)
+    anchor = model.rigid_groups()
     pairs: list[ContactPair] = []
     for index, entry in enumerate(entries):
         place = ("contacts", index, "between")
@@ -208,15 +205,15 @@ def _contacts(
     return tuple(pairs)
 
 
-def _handle(entry: SceneFile, model: Model, refuse: Refuse) -> Handle | None:
+def _handle(entry: SceneFile, model: SceneModel, refuse: Refuse) -> Handle | None:
     if entry.handle is None:
-        if isinstance(model, MechanismModel) and model.handle is not None:
-            body, point = model.handle
-            return Handle(body, np.array(point))
-        return None
+        if model.handle is None:
+            return None
+        body, point = model.handle
+        return Handle(body, np.array(point))
     if entry.handle.body not in model.body_names:
         raise refuse(("handle", "body"), _no_body(entry.handle.body, model.body_names))
-    if rigid_groups(model)[entry.handle.body] == WORLD:
+    if model.rigid_groups()[entry.handle.body] == WORLD:
         raise refuse(
             ("handle", "body"),
             f"= {entry.handle.body!r} is fixed to the world: hold a body that a joint moves.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.config.robot import Refuse, motion_unit, placement
+from hapticsim.config.robot import Refuse, placement
 from hapticsim.config.schema.constraints import (
     AnyConstraint,
     CircleGuide,
@@ -27,8 +27,8 @@ from hapticsim.model import constraints as rows
 from hapticsim.model.constraints import Constraint, Friction, Row
 from hapticsim.model.curve import smooth_curve
 from hapticsim.model.curve_checks import CurveFault
-from hapticsim.model.multibody.rigid import rigid_groups
-from hapticsim.model.multibody.tree import WORLD, Model
+from hapticsim.model.multibody.joint import WORLD
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair
 
 SQUARE = 1e-3  # cosine of the angle of two directions that still count as square to each other
@@ -38,13 +38,12 @@ Place = tuple[str | int, ...]
 
 def build_constraints(
     entries: list[AnyConstraint],
-    model: Model,
+    model: SceneModel,
     contacts: tuple[ContactPair, ...],
-    own: tuple[Constraint, ...],
     refuse: Refuse,
 ) -> tuple[Constraint, ...]:
     """Return the mechanism's own constraints, then those of the file, in its order."""
-    made = list(own)
+    made = list(model.constraints)
     for index, entry in enumerate(entries):
         place: Place = ("constraints", index)
         if entry.name in {c.name for c in made}:
@@ -62,7 +61,7 @@ def build_constraints(
     return tuple(made)
 
 
-def _rows(entry: AnyConstraint, model: Model, place: Place, refuse: Refuse) -> tuple[Row, ...]:
+def _rows(entry: AnyConstraint, model: SceneModel, place: Place, refuse: Refuse) -> tuple[Row, ...]:
     match entry:
         case GearConstraint():
             for name, factor in entry.factors.items():
@@ -149,8 +148,8 @@ def _latched(row: Row) -> Row:
     return Row(row.kind, joints=row.joints, drive=row.drive, latch=True)
 
 
-def _joint(name: str, model: Model, place: Place, refuse: Refuse) -> None:
-    names = [j.name for j in model.moving_joints if motion_unit(j)]
+def _joint(name: str, model: SceneModel, place: Place, refuse: Refuse) -> None:
+    names = [j.name for j in model.moving_joints if j.unit]
     if name not in names:
         raise refuse(
             place,
@@ -158,7 +157,7 @@ def _joint(name: str, model: Model, place: Place, refuse: Refuse) -> None:
         )
 
 
-def _bodies(names: list[str], model: Model, place: Place, refuse: Refuse) -> tuple[str, str]:
+def _bodies(names: list[str], model: SceneModel, place: Place, refuse: Refuse) -> tuple[str, str]:
     carriers = (WORLD, *model.body_names)
     for i, name in enumerate(names):
         if name not in carriers:
@@ -169,7 +168,7 @@ def _bodies(names: list[str], model: Model, place: Place, refuse: Refuse) -> tup
     a, b = names
     if a == b:
         raise refuse(place, f"= [{a}, {b}] names one body twice: name two that can move against each other.")
-    anchor = rigid_groups(model)
+    anchor = model.rigid_groups()
     if anchor[a] == anchor[b]:
         raise refuse(
             place,

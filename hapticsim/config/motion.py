@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.config.robot import Refuse, motion_unit, pick_unit
+from hapticsim.config.robot import Refuse, pick_unit
 from hapticsim.config.schema.scene import TorqueEntry
 from hapticsim.errors import listed, nearest
-from hapticsim.model.multibody.tree import Joint, Model
+from hapticsim.model.protocol import MovingJoint, SceneModel
 from hapticsim.model.scene import TorqueLaw
 
 ALL = "all"  # stands for every joint without an entry of its own
@@ -15,7 +15,7 @@ _NEEDED = {("constant", "constant_Nm"), ("pd", "stiffness_Nm_per_rad")}  # or th
 
 
 def torque_laws(
-    entries: list[TorqueEntry], model: Model, q0: np.ndarray, refuse: Refuse
+    entries: list[TorqueEntry], model: SceneModel, q0: np.ndarray, refuse: Refuse
 ) -> tuple[TorqueLaw, ...]:
     """Return one law per joint that has one, in the order of the joints.
 
@@ -39,7 +39,7 @@ def torque_laws(
             )
         joint = joints[entry.joint]
         if entry.law != "none":
-            if motion_unit(joint) is None:
+            if joint.unit is None:
                 raise refuse(
                     (*place, "law"),
                     f"= {entry.law!r} needs a joint with one coordinate, {joint.name!r} is {joint.kind}: "
@@ -49,23 +49,23 @@ def torque_laws(
     for index, entry in enumerate(entries):
         if entry.joint == ALL and entry.law != "none":
             for joint in joints.values():
-                if joint.name not in named and motion_unit(joint):
+                if joint.name not in named and joint.unit:
                     q = q0[model.q_slice(joint.name)][0]
                     laws[joint.name] = _law(_for_joint(entry, joint), joint, q, ("torques", index), refuse)
     return tuple(laws[name] for name in joints if name in laws)
 
 
-def _for_joint(entry: TorqueEntry, joint: Joint) -> TorqueEntry:
+def _for_joint(entry: TorqueEntry, joint: MovingJoint) -> TorqueEntry:
     """The entry for all joints with only the keys whose unit fits this joint."""
-    foreign = ("_N", "_m") if motion_unit(joint) == "rad" else ("_Nm", "_rad")
+    foreign = ("_N", "_m") if joint.unit == "rad" else ("_Nm", "_rad")
     keys = {k: None for k in TorqueEntry.model_fields if k.endswith(foreign)}
     return entry.model_copy(update=keys)
 
 
 def _law(
-    entry: TorqueEntry, joint: Joint, start: float, place: tuple[str | int, ...], refuse: Refuse
+    entry: TorqueEntry, joint: MovingJoint, start: float, place: tuple[str | int, ...], refuse: Refuse
 ) -> TorqueLaw:
-    unit, what = motion_unit(joint), f"{joint.kind} joint {joint.name!r}"
+    unit, what = joint.unit, joint.title
 
     def pick(angular: str, linear: str, default: float, *laws: str) -> float:
         for key in (angular, linear):

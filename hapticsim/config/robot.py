@@ -24,10 +24,12 @@ from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.followers import with_followers
 from hapticsim.model.library import library_path
 from hapticsim.model.multibody.checks import check_inertial, check_moving_bodies
+from hapticsim.model.multibody.joint import ANGULAR, LINEAR, Body, Joint, Mimic, Placement
 from hapticsim.model.multibody.notes import joint_notes
 from hapticsim.model.multibody.order import order_tree
 from hapticsim.model.multibody.rotation import rotation_from_rpy
-from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Mimic, Model, Placement
+from hapticsim.model.multibody.tree import Model
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.urdf import load_urdf
 
 PARALLEL = 1e-3  # sine of the angle below which two axes count as one
@@ -36,15 +38,9 @@ Refuse = Callable[[tuple[str | int, ...], str], ConfigError]
 """From a place and the rest of the sentence to the refusal that names the file the place is in."""
 
 
-def motion_unit(joint: Joint) -> str | None:
-    """``rad`` or ``m``, in which a joint with one coordinate moves; None for all others."""
-    units = JOINT_KINDS[joint.kind].units
-    return units[0] if len(units) == 1 else None
-
-
 def turning_or_sliding(joint: Joint) -> str | None:
     """``rad`` or ``m`` where all speeds of a joint have that unit: one damping fits them all; else None."""
-    units = set(JOINT_KINDS[joint.kind].units)
+    units = set(joint.units)
     return units.pop() if len(units) == 1 else None
 
 
@@ -60,7 +56,7 @@ def pick_unit(
     """Return the value of the one key of two that fits the motion, refusing the key of the other unit.
 
     keys : the key for turning, the key for sliding.
-    unit : as ``motion_unit``.
+    unit : of ``Joint.unit``.
     what : how the sentence names the joint, e.g. ``revolute joint 'elbow'``.
     """
     values = tuple(getattr(entry, key) for key in keys)
@@ -78,7 +74,7 @@ def placement(origin: Origin) -> Placement:
     return Placement(rotation_from_rpy(origin.rpy_rad), np.array(origin.xyz_m))
 
 
-def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list[str]) -> Model:
+def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list[str]) -> SceneModel:
     """Make the model that ``robot:`` describes; paths in it are relative to ``file``."""
     inline = entry.bodies is not None or entry.joints is not None
     if entry.mechanism is not None:
@@ -97,7 +93,7 @@ def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list
     return model
 
 
-def _from_file(entry: MechanismEntry, file: Path, refuse: Refuse) -> Model:
+def _from_file(entry: MechanismEntry, file: Path, refuse: Refuse) -> SceneModel:
     place = ("robot", "mechanism")
     if "\0" in entry.path:
         raise refuse((*place, "path"), f"= {entry.path!r} is not a path: remove the NUL character.")
@@ -191,10 +187,10 @@ def _joint(entry: JointEntry, index: int, refuse: Refuse) -> Joint:
     mimic = None
     if entry.mimic is not None:
         offset = pick_unit(
-            refuse, (*place, "mimic"), entry.mimic, ("offset_rad", "offset_m"), motion_unit(joint), what
+            refuse, (*place, "mimic"), entry.mimic, ("offset_rad", "offset_m"), joint.unit, what
         )
         mimic = Mimic(entry.mimic.joint, entry.mimic.multiplier, offset)
-    limits, bounded = entry.limits or Limits(), motion_unit(joint)
+    limits, bounded = entry.limits or Limits(), joint.unit
 
     def limit(angular: str, linear: str, default: float) -> float:
         return pick_unit(refuse, (*place, "limits"), limits, (angular, linear), bounded, what, default)

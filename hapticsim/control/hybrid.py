@@ -23,7 +23,7 @@ import numpy as np
 
 from hapticsim.arguments import a_function, number, numbers, real_numbers, unusable
 from hapticsim.control.tip import Tip, damped_step
-from hapticsim.equations.compiled import Equations
+from hapticsim.equations.base import Equations
 from hapticsim.errors import ConfigError
 
 Path = Callable[[float], np.ndarray]  # time [s] -> (3,) [m] where the tip is to be, world axes

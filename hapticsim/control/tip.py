@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.equations.compiled import Equations
+from hapticsim.equations.base import Equations
 from hapticsim.errors import ConfigError, listed, nearest
 
 

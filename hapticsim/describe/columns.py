@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.describe.constraints import is_angular
 from hapticsim.kernels.memory.sample import FIXED, HINT_WORDS
 from hapticsim.model.constraints import Row
-from hapticsim.model.mechanism_model import MechanismModel
-from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, LINEAR, Joint, Model
+from hapticsim.model.multibody.columns import Column
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Scene
 from hapticsim.recording.quantities import Quantity
 
-DEVICE_AXES, WORLD_AXES, BODY_AXES = "device axes", "world axes", "axes of the body"
+DEVICE_AXES, WORLD_AXES = "device axes", "world axes"
 
 # what begins a column's name: unit, words
 _VECTORS = {
@@ -62,15 +62,6 @@ FIXED_WORDS: dict[str, tuple[str, str]] = {
     **{key.format(a): ("", words) for key, words in _QUATERNIONS.items() for a in "wxyz"},
 }
 
-_AXES = ("wx", "wy", "wz"), ("vx", "vy", "vz"), ("qw", "qx", "qy", "qz")
-# of joints with several: names of the coordinates, and of the speeds
-COMPONENTS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "universal": (("first", "second"), ("first", "second")),
-    "cylindrical": (("angle", "displacement"), ("angle", "displacement")),
-    "planar": (("x", "y", "angle"), ("x", "y", "angle")),
-    "ball": (_AXES[2], _AXES[0]),
-    "free": (("x", "y", "z", *_AXES[2]), (*_AXES[0], *_AXES[1])),
-}
 _HINTS = {
     "guard": ("", "which guard fires; -1: none"),
     "bend_per_s": ("1/s", "how the guard bends"),
@@ -113,7 +104,7 @@ def tick_quantities(assembly: Assembly) -> list[Quantity]:
     ]
 
 
-def offline_quantities(model: Model) -> list[Quantity]:
+def offline_quantities(model: SceneModel) -> list[Quantity]:
     """Return what the columns of a run of the mechanism alone are, in their order (experiment.py)."""
     rate = [
         Quantity(q.name.replace("u[", "udot[", 1), f"{q.unit}^2", f"rate of {q.name}", (f"udot{r}",))
@@ -136,58 +127,20 @@ def offline_quantities(model: Model) -> list[Quantity]:
     ]
 
 
-def coordinates(model: Model) -> list[Quantity]:
-    """Return the generalized coordinates by the names of their joints, in the order of q."""
-    if isinstance(model, MechanismModel):
-        return [
-            Quantity(f"q[{v.name}]", v.unit, "coordinate of the mechanism", (f"q{i}",))
-            for i, v in enumerate(model.coordinates)
-        ]
-    told = [one for joint in model.moving_joints for one in _coordinates_of(joint)]
-    return [Quantity(f"q{name}", unit, words, (f"q{i}",)) for i, (name, unit, words) in enumerate(told)]
+def coordinates(model: SceneModel) -> list[Quantity]:
+    """Return the generalized coordinates, in the order of q."""
+    return _of_model("q", model.coordinate_columns)
 
 
-def speeds(model: Model) -> list[Quantity]:
-    """Return the generalized speeds by the names of their joints, in the order of u."""
-    if isinstance(model, MechanismModel):
-        joints = zip(model.moving_joints, model.speeds, strict=True)
-        told = [(f"[{j.name}]", f"{v.unit}/s", f"generalized speed {v.name}") for j, v in joints]
-    else:
-        told = [one for joint in model.moving_joints for one in _speeds_of(joint)]
-    return [Quantity(f"u{name}", unit, words, (f"u{r}",)) for r, (name, unit, words) in enumerate(told)]
+def speeds(model: SceneModel) -> list[Quantity]:
+    """Return the generalized speeds, in the order of u."""
+    return _of_model("u", model.speed_columns)
 
 
-def _coordinates_of(joint: Joint) -> Iterator[tuple[str, str, str]]:
-    """Name behind the q, unit and words of each coordinate of a joint of a tree."""
-    kind = JOINT_KINDS[joint.kind]
-    if joint.kind not in COMPONENTS:
-        yield f"[{joint.name}]", kind.units[0], f"{joint.kind} joint: {_displacement(kind.units[0])}"
-        return
-    for i, component in enumerate(COMPONENTS[joint.kind][0]):
-        if kind.quaternion is not None and i >= kind.quaternion:
-            unit, words = "", "orientation of the body in the joint's frame, quaternion w, x, y, z"
-        else:
-            unit = LINEAR if kind.quaternion is not None else kind.units[i]
-            words = f"{_displacement(unit)} in the joint's frame"
-        yield f"[{joint.name}].{component}", unit, f"{joint.kind} joint: {words}"
-
-
-def _speeds_of(joint: Joint) -> Iterator[tuple[str, str, str]]:
-    """Name behind the u, unit and words of each speed of a joint of a tree."""
-    kind = JOINT_KINDS[joint.kind]
-    if joint.kind not in COMPONENTS:
-        yield f"[{joint.name}]", f"{kind.units[0]}/s", f"{joint.kind} joint: rate of its coordinate"
-        return
-    for component, unit in zip(COMPONENTS[joint.kind][1], kind.units, strict=True):
-        words = "rate of its coordinate"
-        if kind.quaternion is not None:
-            what = "angular velocity" if unit == ANGULAR else "velocity of the body's origin"
-            words = f"{what}, {BODY_AXES}"
-        yield f"[{joint.name}].{component}", f"{unit}/s", f"{joint.kind} joint: {words}"
-
-
-def _displacement(unit: str) -> str:
-    return "angle" if unit == ANGULAR else "displacement"
+def _of_model(letter: str, columns: Iterable[Column]) -> list[Quantity]:
+    return [
+        Quantity(f"{letter}{c.label}", c.unit, c.meaning, (f"{letter}{i}",)) for i, c in enumerate(columns)
+    ]
 
 
 def contact_groups(assembly: Assembly) -> dict[tuple[str, str], list[int]]:

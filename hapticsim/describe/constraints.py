@@ -20,7 +20,8 @@ from hapticsim.codes import (
 )
 from hapticsim.kernels.memory.sample import MASK_BITS, WIDTH
 from hapticsim.model.constraints import Row
-from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, WORLD, Model
+from hapticsim.model.multibody.joint import ANGULAR, WORLD
+from hapticsim.model.protocol import SceneModel
 
 ROW_WORDS = {
     POINT_ROW: "point",
@@ -107,13 +108,13 @@ class ConstraintDescriber:
         return int(row[self._switch][constraint]) // 2, Hold(int(row[self._hold][constraint]))
 
 
-def is_angular(row: Row, model: Model) -> bool:
+def is_angular(row: Row, model: SceneModel) -> bool:
     """Say whether a row is about angles: its force is in N m then, otherwise in N."""
-    unit = {j.name: JOINT_KINDS[j.kind].units[0] for j in model.moving_joints}
+    unit = {j.name: j.unit for j in model.moving_joints}
     return row.kind == ANGLE_ROW or row.angular or (bool(row.joints) and unit[row.joints[0][0]] == ANGULAR)
 
 
-def _row(row: Row, index: dict[str, int], child: dict[str, int], model: Model) -> dict[str, Any]:
+def _row(row: Row, index: dict[str, int], child: dict[str, int], model: SceneModel) -> dict[str, Any]:
     """One row."""
     return {
         "kind": ROW_WORDS[row.kind],

@@ -14,9 +14,9 @@ import numpy as np
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import Event
 from hapticsim.describe.columns import contact_groups, offline_quantities, tick_quantities
-from hapticsim.equations.compiled import Equations
+from hapticsim.equations.base import Equations
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of, quaternions_of
-from hapticsim.model.multibody.tree import WORLD
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.skeleton import skeleton
 from hapticsim.recording import foxglove

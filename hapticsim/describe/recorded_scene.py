@@ -10,9 +10,8 @@ from __future__ import annotations
 import hashlib
 
 from hapticsim.config.load import MAX_BYTES, loads
-from hapticsim.equations.kane.source import MechanismFile, recorded_mechanism
+from hapticsim.equations.kane.source import recorded_mechanism
 from hapticsim.errors import ConfigError
-from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.scene import Scene
 from hapticsim.recording.reader import Recording
 
@@ -22,10 +21,8 @@ OFFLINE = "offline"  # its kind, where the mechanism moved alone: rows at accept
 
 def about_mechanism(scene: Scene) -> dict[str, str]:
     """Return what a recording keeps of the mechanism file of its scene; empty where there is none."""
-    source = scene.model.source if isinstance(scene.model, MechanismModel) else None
-    if not isinstance(source, MechanismFile):
-        return {}
-    return {TEXT: source.text, HASH: _hash(source.text)}
+    text = scene.model.program
+    return {} if text is None else {TEXT: text, HASH: _hash(text)}
 
 
 def scene_of(recording: Recording, trust: bool) -> Scene:

@@ -15,8 +15,8 @@ from hapticsim.describe.coupler import CouplerDescriber
 from hapticsim.describe.events import event_words, subject_of
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.sample import PLACE, WIDTH
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of
-from hapticsim.model.multibody.tree import WORLD
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.skeleton import skeleton
 from hapticsim.teleop.predictor import Prediction
@@ -54,7 +54,7 @@ class Describer:
             "name": scene.name,
             "role": self.role,
             "bodies": list(scene.model.body_names),
-            "links": [[index[j.parent], index[j.child]] for j in scene.model.joints],
+            "links": [[index[link.parent], index[link.child]] for link in scene.model.links],
             "shapes": [
                 {
                     "name": s.name,

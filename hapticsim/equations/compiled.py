@@ -8,30 +8,29 @@ caller owns.  Each function is generated and compiled when it is first used, and
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
-from numbers import Integral
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import float64, void
 
-from hapticsim.arguments import a_function, names, real_numbers, shown, truth
-from hapticsim.equations.algorithms import ALGORITHMS, Algorithm
-from hapticsim.equations.batch import address_of, batch, checked_states, evaluate
+from hapticsim.arguments import a_function, names, shown, truth
+from hapticsim.equations.algorithms import ALGORITHMS, RECURSIVE, Algorithm
+from hapticsim.equations.base import Equations, Progress, check_body
 from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of, traced
 from hapticsim.equations.codegen.cache import equations_folder, load_compiled
 from hapticsim.equations.codegen.emit import emit_module
+from hapticsim.equations.operations import operations_of
 from hapticsim.equations.scalars.precision import precision_of
 from hapticsim.equations.tree.frames import partial_velocities
+from hapticsim.equations.tree.impulse_response import factor_size, is_articulated
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.equations.tree.recursions import poses
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
-from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import MovingTree, moving_tree
-from hapticsim.model.multibody.tree import Model, Placement
-
-Progress = Callable[[str], Any]
-MOST_THREADS = 1024
+from hapticsim.model.multibody.tree import Model
+from hapticsim.model.protocol import SceneModel
 
 
 def signature(name: str) -> Any:
@@ -81,22 +80,11 @@ class Kernels:
         )
 
 
-class Equations:
-    """Equations of motion of one model, of ``compile_equations``.
+class TreeEquations(Equations):
+    """The equations of motion of a tree; attributes and methods as of ``Equations``.
 
-    Arguments of all methods: q (nq,) [rad, m], unit quaternions where joints have them; u (nu,) [rad/s, m/s];
-    tau (nu,) [N m, N].  They take whatever holds as many finite numbers and return fresh arrays; anything
-    else raises ``HapticsimError``.
-
-    nq, nu : numbers of generalized coordinates and speeds.
     tree : the model as the recursions see it, fixed joints lumped.
-    joint_names : the moving joints, in the order of q and u.
-    frames : the bodies whose kinematics ``kernels.kinematics`` and ``kernels.kane`` give, in their order.
-    sensor_names : of a mechanism; a tree has none.
-    kernels : the bare compiled functions.
     """
-
-    sensor_names: tuple[str, ...] = ()
 
     def __init__(
         self,
@@ -110,38 +98,42 @@ class Equations:
         truth("compile_equations", "aligned", aligned)
         if frames is not None:
             frames = names("compile_equations", "frames", frames, "names of bodies")
-        self.model = model
+        super().__init__(model, CATALOGUE, progress)
         self.tree = moving_tree(model, aligned)
-        self.nq, self.nu = self.tree.nq, self.tree.nu
-        self.joint_names = tuple(j.name for j in model.moving_joints)
         if frames is None:
             frames = [b.name for b in model.bodies if b.mass > 0.0 and self.tree.where[b.name][0] >= 0]
         for name in frames:
-            self.tree.place_of(name)
+            check_body(model, name)
         self.frames = tuple(frames)
         self.kernels = Kernels(self.tree, self.frames, progress)
-        self._progress = progress
         self._algorithms: dict[tuple[str, str], Algorithm] = {}
 
-    def sensors(self, q: Any, u: Any) -> dict[str, float]:
-        """Return the sensors of a mechanism by name, SI units; NaN or infinite where one has no value."""
-        return {}
+    @property
+    def folder(self) -> Path:
+        return equations_folder(self.tree, self.frames)
 
-    def forward_dynamics(self, q: Any, u: Any, tau: Any) -> np.ndarray:
-        """Return udot (nu,) [rad/s^2, m/s^2] under generalized forces tau (nu,), without joint damping."""
-        udot = np.empty(self.nu)
-        self.kernels.forward_dynamics(self._q(q), self._u("u", u), self._u("tau", tau), udot)
-        return udot
+    @property
+    def factor_size(self) -> int:
+        return factor_size(self.tree)
+
+    @property
+    def is_articulated(self) -> bool:
+        return is_articulated(self.tree)
+
+    @property
+    def algorithm_names(self) -> tuple[str, ...]:
+        return tuple(n for n in ALGORITHMS if not (self.tree.has_followers and n in RECURSIVE))
+
+    def signature(self, name: str) -> Any:
+        return signature(name)
+
+    def shapes(self, name: str) -> dict[str, tuple[int, ...]]:
+        return shapes_of(name, self.tree, self.frames)
+
+    def operations(self, name: str) -> int:
+        return sum(operations_of(name, self.tree, self.frames).values())
 
     def algorithm(self, name: str, precision: str = "float64") -> Algorithm:
-        """Return forward dynamics by a named algorithm in float64 or float32, for comparing them.
-
-        ``equations/algorithms.py`` lists the names; "abm_exact" is what ``forward_dynamics`` does.
-
-        Raises
-        ------
-        HapticsimError : no such algorithm or precision, or one that cannot take joints that follow others.
-        """
         precision_of(precision)
         if not isinstance(name, str) or name not in ALGORITHMS:
             raise HapticsimError(
@@ -153,139 +145,10 @@ class Equations:
             self._algorithms[name, precision] = made
         return self._algorithms[name, precision]
 
-    def inverse_dynamics(self, q: Any, u: Any, udot: Any) -> np.ndarray:
-        """Return the generalized forces (nu,) [N m, N] that give udot (nu,)."""
-        tau = np.empty(self.nu)
-        self.kernels.inverse_dynamics(self._q(q), self._u("u", u), self._u("udot", udot), tau)
-        return tau
-
-    def mass_matrix(self, q: Any) -> np.ndarray:
-        """Return the mass matrix M (nu, nu) [kg m^2, kg m, kg], symmetric, armature included."""
-        M = np.empty((self.nu, self.nu))
-        self.kernels.mass_matrix(self._q(q), M)
-        return M
-
-    def bias(self, q: Any, u: Any) -> np.ndarray:
-        """Return h (nu,) [N m, N] with M udot + h = tau: gravity, centrifugal and Coriolis forces."""
-        h = np.empty(self.nu)
-        self.kernels.bias(self._q(q), self._u("u", u), h)
-        return h
-
-    def energy(self, q: Any, u: Any) -> tuple[float, float]:
-        """Return kinetic and potential energy [J]; the potential of a mass m at p is -m g . p."""
-        out = np.empty(2)
-        self.kernels.energy(self._q(q), self._u("u", u), out)
-        return float(out[0]), float(out[1])
-
-    def body_pose(self, name: str, q: Any) -> Placement:
-        """Return X_WB of any body of the model: ``rotation`` (3, 3) and ``translation`` (3,) [m], world axes.
-
-        Raises
-        ------
-        HapticsimError : there is no body of this name.
-        """
-        self.tree.place_of(name)
-        X = np.empty((len(self.model.bodies), 12))
-        self.kernels.poses(self._q(q), X)
-        row = X[self.model.body_names.index(name)]
-        return Placement(row[:9].reshape(3, 3).copy(), row[9:].copy())
-
     def partial_velocities(self, name: str, q: Any) -> np.ndarray:
-        """Return the Jacobian (6, nu) of any body: angular velocity, then velocity of its origin, world axes.
-
-        Works by the recursion on floats, for any body at any time; a loop asks for ``frames`` and uses
-        ``kernels``.
-        """
-        self.tree.place_of(name)
+        check_body(self.model, name)
         link = Linkage(self.tree, self._q(q).tolist())
         return np.array(partial_velocities(link, poses(link), name), float).reshape(self.nu, 6).T.copy()
-
-    def batch(self, name: str, *arrays: Any, out: Any = None, threads: int | None = None) -> Any:
-        """Evaluate a function of the catalogue at many states, on all cores.
-
-        name : e.g. "forward_dynamics"; ``CATALOGUE`` lists them with their arguments.
-        arrays : its inputs in their order, (states, n) each: one row per state.
-        out : array to write into, or a dict of arrays by name where the function has several outputs; must
-            be C-contiguous float64.
-        threads : at most so many; 1 keeps to this thread.
-
-        Returns the output (states, ...), or a dict of outputs by name.  Shapes and finiteness are checked
-        once, not per state.
-
-        Raises
-        ------
-        HapticsimError : no such function, a wrong number of arrays or rows, not finite, or an ``out`` that
-            cannot be written to.
-        """
-        check_function(self.model.name, name, CATALOGUE)
-        where, entry = f"{name} of {self.model.name}", CATALOGUE[name]
-        if len(arrays) != len(entry.inputs):
-            raise HapticsimError(
-                f"{where} takes {', '.join(entry.inputs)}, got {len(arrays)} arrays: give one for each."
-            )
-        if threads is not None and (
-            isinstance(threads, bool) or not isinstance(threads, Integral) or not 1 <= threads <= MOST_THREADS
-        ):
-            raise HapticsimError(
-                f"{where} cannot run on {shown(threads)} threads: "
-                f"give a whole number from 1 to {MOST_THREADS}."
-            )
-        shapes = shapes_of(name, self.tree, self.frames)
-        given = zip(entry.inputs, arrays, strict=True)
-        inputs = {a: checked_states(where, a, value, shapes[a][0]) for a, value in given}
-        kernel, kind = getattr(self.kernels, name), signature(name)
-        outputs = {a: shapes[a] for a in entry.outputs}
-        return batch(where, inputs, outputs, lambda a, n: evaluate(kernel, kind, a, n, threads), out)
-
-    def address(self, name: str) -> int:
-        """Return the C-callable address of a kernel, a first-class function of ``signature(name)``.
-
-        Valid as long as this object lives.
-
-        Raises
-        ------
-        HapticsimError : there is no function of this name.
-        """
-        check_function(self.model.name, name, CATALOGUE)
-        return address_of(getattr(self.kernels, name), signature(name))
-
-    @property
-    def addresses(self) -> dict[str, int]:
-        """The addresses of all kernels; compiles those that have not been used yet."""
-        return {name: self.address(name) for name in CATALOGUE}
-
-    def _q(self, q: Any) -> np.ndarray:
-        return self._checked("q", q)
-
-    def _u(self, name: str, u: Any) -> np.ndarray:
-        return self._checked(name, u)
-
-    def _checked(self, name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
-        n = self.nq if name == "q" else self.nu
-        if type(value) is np.ndarray and value.dtype == dtype:
-            array: np.ndarray = np.ascontiguousarray(value)
-        else:
-            array = self._numbers(name, value, n, dtype)
-        if array.shape != (n,):
-            raise HapticsimError(
-                f"{name} of {self.model.name} must have shape ({n},), got {array.shape}: "
-                f"one entry per {'coordinate' if name == 'q' else 'speed'} of {', '.join(self.joint_names)}."
-            )
-        if not np.all(np.isfinite(array)):
-            raise HapticsimError(
-                f"{name}[{np.argmin(np.isfinite(array))}] of {self.model.name} is not finite: give a number."
-            )
-        return array
-
-    def _numbers(self, name: str, value: Any, n: int, dtype: type) -> np.ndarray:
-        try:
-            array = real_numbers(value)
-            with np.errstate(over="ignore"):  # a number too large for single precision is refused later
-                return np.ascontiguousarray(array, dtype=dtype)
-        except ValueError:
-            raise HapticsimError(
-                f"{name} of {self.model.name} must be {n} numbers, got {shown(value)}."
-            ) from None
 
 
 def check_model(where: str, model: object) -> None:
@@ -295,7 +158,7 @@ def check_model(where: str, model: object) -> None:
     ------
     ConfigError : what was given, and what to give.
     """
-    if isinstance(model, MechanismModel):
+    if isinstance(model, SceneModel) and not isinstance(model, Model):
         raise ConfigError(
             where,
             "model",
@@ -307,19 +170,6 @@ def check_model(where: str, model: object) -> None:
             remedy = "give its model, scene.model"
         remedy = remedy or "give what hs.load_urdf returns, or scene.model"
         raise ConfigError(where, "model", f"is a {type(model).__name__} and no model of a robot: {remedy}.")
-
-
-def check_function(model: str, name: object, known: Collection[str]) -> None:
-    """Refuse a function that is not offered.
-
-    Raises
-    ------
-    HapticsimError : names the nearest, and all there are.
-    """
-    if not isinstance(name, str) or name not in known:
-        raise HapticsimError(
-            f"{model} has no function {shown(name)}{nearest(name, known)}; there are {listed(known)}."
-        )
 
 
 def compile_equations(
@@ -345,4 +195,4 @@ def compile_equations(
     ConfigError : ``model`` is none, a frame is no text, or another argument of the wrong kind.
     HapticsimError : a frame that the model does not have.
     """
-    return Equations(model, frames, progress, aligned)
+    return TreeEquations(model, frames, progress, aligned)

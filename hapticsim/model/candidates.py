@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hapticsim.codes import ON_BOX, ON_PLANE
-from hapticsim.model.multibody.tree import Placement
+from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 
 

@@ -24,7 +24,7 @@ from hapticsim.codes import (
 )
 from hapticsim.errors import listed, nearest
 from hapticsim.model.curve import Curve
-from hapticsim.model.multibody.tree import ANGULAR, WORLD, Placement
+from hapticsim.model.multibody.joint import ANGULAR, WORLD, Placement
 
 NAME_LENGTH = 64  # characters: as many as a request on the wire takes
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from hapticsim.errors import ConfigError, listed, nearest
-from hapticsim.model.multibody.tree import Joint, Mimic
+from hapticsim.model.multibody.joint import Joint, Mimic
 from hapticsim.model.reduce import LOCKABLE, fixed_at
 
 

@@ -22,8 +22,8 @@ import numpy as np
 
 from hapticsim.arguments import shown
 from hapticsim.errors import HapticsimError, listed, nearest
-from hapticsim.model.mechanism_model import check_tree
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
+from hapticsim.model.protocol import SceneModel
 
 # Files write pi/2 with as few as 12 digits; an entry of a rotation this close to 0 or 1 was meant to be 0 or
 # 1.  Taking it so changes poses by no more than this and saves arithmetic: of forward dynamics 1 % (Talos),
@@ -86,7 +86,7 @@ class MovingTree:
         return path[::-1]
 
 
-def moving_tree(model: Model, aligned: bool = True) -> MovingTree:
+def moving_tree(model: SceneModel, aligned: bool = True) -> MovingTree:
     """Lump the fixed joints of a model.
 
     aligned : turn the frames M along the joint axes; False keeps the child's axes, for studies of what that
@@ -100,7 +100,7 @@ def moving_tree(model: Model, aligned: bool = True) -> MovingTree:
     ------
     HapticsimError : a mechanism by Kane's method.
     """
-    check_tree(model, "make its equations with compile_mechanism.")
+    model = model.as_tree("make its equations with compile_mechanism.")
     where: dict[str, tuple[int, Placement]] = {}
     bodies: list[MovingBody] = []
     parts: list[list[tuple[Body, Placement]]] = []
@@ -142,8 +142,7 @@ def moving_tree(model: Model, aligned: bool = True) -> MovingTree:
             parts[index].append((body, where[body.name][1]))
     lumped = tuple(_with_mass(b, of_it) for b, of_it in zip(bodies, parts, strict=True))
     gravity_W = np.asarray(model.gravity_W, float)
-    follows = any(j.mimic for j in model.joints)
-    return MovingTree(model.name, lumped, where, gravity_W, nq, nu, model.quaternions, follows)
+    return MovingTree(model.name, lumped, where, gravity_W, nq, nu, model.quaternions, model.has_followers)
 
 
 def _elements(joint: Joint) -> list[Joint]:

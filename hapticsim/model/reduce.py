@@ -9,12 +9,13 @@ from dataclasses import replace
 import numpy as np
 
 from hapticsim.errors import HapticsimError, listed, nearest
-from hapticsim.model.mechanism_model import check_tree
 from hapticsim.model.multibody.checks import check_moving_bodies
-from hapticsim.model.multibody.tree import Joint, Model, Placement
+from hapticsim.model.multibody.joint import Joint, Placement
+from hapticsim.model.multibody.tree import Model
+from hapticsim.model.protocol import SceneModel
 
 
-def lock_joints(model: Model, displacements: Mapping[str, float]) -> Model:
+def lock_joints(model: SceneModel, displacements: Mapping[str, float]) -> Model:
     """Return the model with the named joints fixed at the given displacements [rad or m].
 
     Bodies, their order and the other joints stay; joints that follow a locked one are fixed where that puts
@@ -27,7 +28,7 @@ def lock_joints(model: Model, displacements: Mapping[str, float]) -> Model:
         finite number, what is left moves something without mass, or the model is a mechanism by Kane's
         method.
     """
-    check_tree(model, "hold a coordinate with a constraint of kind 'lock' in the scene file instead.")
+    model = model.as_tree("hold a coordinate with a constraint of kind 'lock' in the scene file instead.")
     lockable = [j.name for j in model.joints if j.kind in LOCKABLE and j.mimic is None]
     for name, x in displacements.items():
         if name not in lockable:

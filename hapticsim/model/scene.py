@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hapticsim.model.constraints import Constraint
-from hapticsim.model.multibody.tree import Model, Placement
+from hapticsim.model.multibody.joint import Placement
+from hapticsim.model.protocol import SceneModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +125,7 @@ class Scene:
     """Everything a server needs, from one config file."""
 
     name: str
-    model: Model
+    model: SceneModel
     shapes: tuple[Shape, ...] = ()
     contacts: tuple[ContactPair, ...] = ()
     constraints: tuple[Constraint, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.model.multibody.tree import WORLD, Model, Placement
+from hapticsim.model.multibody.joint import WORLD, Placement
+from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Shape
 
 THICKNESS = 0.08  # radius of a stick by its length
@@ -13,7 +14,7 @@ SHORTEST_m = 1e-3  # joints nearer than this need no stick between them
 COLORS = ((205, 210, 220), (105, 155, 205))  # in turn, so that one sees where a body ends
 
 
-def skeleton(model: Model) -> tuple[Shape, ...]:
+def skeleton(model: SceneModel) -> tuple[Shape, ...]:
     """Return a capsule on every body that something is attached to, and on the last of each branch.
 
     A stick runs from the origin of the body to where the next joint is; on a body that carries nothing, to
@@ -21,8 +22,8 @@ def skeleton(model: Model) -> tuple[Shape, ...]:
     """
     shapes: list[Shape] = []
     carried: dict[str, list[np.ndarray]] = {}
-    for joint in model.joints:
-        carried.setdefault(joint.parent, []).append(joint.X_PJ.translation)
+    for link in model.links:
+        carried.setdefault(link.parent, []).append(link.p_P)
     for index, body in enumerate(model.bodies):
         ends = [p for p in carried.get(body.name, []) if np.linalg.norm(p) > SHORTEST_m]
         if body.name not in carried and np.linalg.norm(body.com_B) > SHORTEST_m:

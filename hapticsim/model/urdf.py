@@ -20,10 +20,11 @@ from hapticsim.files.near_file import near_file
 from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.followers import with_followers
 from hapticsim.model.multibody.checks import check_finite_mass, check_moving_bodies
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic, Placement
 from hapticsim.model.multibody.notes import urdf_notes
 from hapticsim.model.multibody.order import check_names, order_tree
 from hapticsim.model.multibody.rotation import rotation_from_rpy
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Mimic, Model, Placement
+from hapticsim.model.multibody.tree import Model
 
 _KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "planar", "fixed")}
 _Element = ElementTree.Element

@@ -17,9 +17,9 @@ import yaml
 
 from hapticsim.arguments import unusable
 from hapticsim.errors import HapticsimError
-from hapticsim.model.mechanism_model import check_tree
+from hapticsim.model.multibody.joint import ANGULAR, LINEAR, Body, Joint, Placement
 from hapticsim.model.multibody.rotation import rotation_from_rpy
-from hapticsim.model.multibody.tree import ANGULAR, JOINT_KINDS, LINEAR, Body, Joint, Model, Placement
+from hapticsim.model.protocol import SceneModel
 
 # Fields and their keys by the unit in which the joint moves; limits are for joints with one coordinate.
 _KEYS = {
@@ -40,7 +40,7 @@ UNLIMITED = 1e15  # no file may hold a larger number; URDFs write such for 'no l
 IMPROPER = 1e-9  # R'R may differ from 1 by this much: files print angles and axes with 12 digits
 
 
-def model_to_yaml(model: Model) -> str:
+def model_to_yaml(model: SceneModel) -> str:
     """Return the scene file (``name``, ``robot``, ``gravity_m_per_s2``) that ``load`` reads as this model.
 
     Masses, inertias, positions, limits, damping, armature and friction are the same floats.  So are
@@ -56,9 +56,11 @@ def model_to_yaml(model: Model) -> str:
     HapticsimError : not a model, or a mechanism by Kane's method; a joint has a property that a scene file
         has no key for.
     """
-    if not isinstance(model, Model):
+    if not isinstance(model, SceneModel):
         raise unusable("model_to_yaml", "model", model, "a hapticsim.Model")
-    check_tree(model, "write a scene file that names its Python file under robot: {mechanism: {path: ...}}.")
+    model = model.as_tree(
+        "write a scene file that names its Python file under robot: {mechanism: {path: ...}}."
+    )
     data = {
         "name": model.name,
         "robot": {
@@ -92,7 +94,7 @@ def _joint(model_name: str, joint: Joint) -> dict[str, Any]:
     }
     if origin := _origin(model_name, joint):
         entry["origin"] = origin
-    units = JOINT_KINDS[joint.kind].units
+    units = joint.units
     if not units:
         return entry
     plain = Joint("", joint.kind, "", "")

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hapticsim.errors import ConfigError
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
+from hapticsim.model.multibody.tree import Model
 
 
 def planar_chain(

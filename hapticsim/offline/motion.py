@@ -17,7 +17,8 @@ import numba
 import numpy as np
 from numba import float32, float64, njit, types, uint64
 
-from hapticsim.equations.compiled import Equations
+from hapticsim.equations.base import Equations
+from hapticsim.equations.making import equations_of
 from hapticsim.kernels.machine_code.foreign import callable_at
 
 PRECISIONS: dict[str, Any] = {"float64": float64, "float32": float32}
@@ -153,7 +154,7 @@ def _once(name: str, precision: str, function: Any, arguments: int) -> Any:
 
 def _quaternion_rates(equations: Equations) -> Any:
     """Return rates(q, u, qdot) by the kinematics of the robot, of which no frame is asked."""
-    return _rates_by(Equations(equations.model, ()).kernels.kinematics, equations.nu)
+    return _rates_by(equations_of(equations.model, (), None).kernels.kinematics, equations.nu)
 
 
 @cache

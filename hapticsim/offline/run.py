@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from hapticsim.arguments import number, numbers, one_of, truth, unusable, whole
-from hapticsim.equations.compiled import Equations
+from hapticsim.equations.base import Equations
 from hapticsim.errors import ConfigError
 from hapticsim.offline.balance import unexplained_energy
 from hapticsim.offline.cash_karp import cash_karp

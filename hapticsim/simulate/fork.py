@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.equations.codegen.cache import equations_folder
-from hapticsim.equations.kane.compiled import MechanismEquations
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.memory.arrays import Input, Output, State
 from hapticsim.kernels.memory.block import Block
@@ -101,7 +99,7 @@ def tick_function_of(assembly: Assembly) -> str:
     Two simulations of one scene have the same one.  Its start is among what decides: what a fast tick is, and
     a large energy, is measured there (stiff_parts.py).
     """
-    digest = hashlib.sha256(_equations_digest(assembly).encode())
+    digest = hashlib.sha256(assembly.equations.folder.name.encode())
     for name, value in assembly.plan.items():
         if isinstance(value, np.ndarray):
             digest.update(f"{name}{value.shape}".encode() + value.tobytes())
@@ -109,11 +107,3 @@ def tick_function_of(assembly: Assembly) -> str:
             digest.update(f"{name}{value!r}".encode())
     digest.update(f"hints {assembly.hints}".encode())
     return digest.hexdigest()
-
-
-def _equations_digest(assembly: Assembly) -> str:
-    """The name under which the robot's compiled functions are kept: the hash of what they were made from."""
-    equations = assembly.equations
-    if isinstance(equations, MechanismEquations):
-        return equations.kernels.folder.name
-    return equations_folder(equations.tree, equations.frames).name

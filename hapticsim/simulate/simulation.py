@@ -29,7 +29,7 @@ from hapticsim.haptics.joining import scene_gains
 from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
 from hapticsim.kernels.memory.arrays import Output
 from hapticsim.kernels.memory.sample import PLACE, fill_row
-from hapticsim.model.multibody.tree import Placement
+from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene
 from hapticsim.simulate.fork import Fork, check_fork, copied, put_back, tick_function_of
 from hapticsim.simulate.snapshot import Contact, Snapshot, TickEvent

@@ -22,7 +22,7 @@ from hapticsim.config.load import load, loads
 from hapticsim.equations.compiled import generate
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.multibody.tree import Mimic
+from hapticsim.model.multibody.joint import Mimic
 from hapticsim.model.reduce import lock_joints
 from hapticsim.model.write import model_to_yaml
 from tests.model.test_urdf import ARM

@@ -12,8 +12,9 @@ from hapticsim.config.load import loads
 from hapticsim.config.schema.reference import reference
 from hapticsim.config.yaml_text import merge, parse
 from hapticsim.model.library import library_models
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_from_rpy, rotation_from_rpy
-from hapticsim.model.multibody.tree import WORLD, Model
+from hapticsim.model.multibody.tree import Model
 from hapticsim.model.scene import Scene
 
 ROOT = Path(__file__).parents[2]

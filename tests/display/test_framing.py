@@ -29,8 +29,8 @@ from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.equations.tree.recursions import poses
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import moving_tree
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of
-from hapticsim.model.multibody.tree import WORLD
 from hapticsim.model.scene import Scene
 from tests import display_fake
 from tests.processes import CONFIGS

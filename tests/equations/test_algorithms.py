@@ -13,7 +13,8 @@ from numba.core import config
 
 from hapticsim.equations import solvers
 from hapticsim.equations.algorithms import ALGORITHMS, ELIMINATIONS, SOLVERS, generate_algorithm
-from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.equations.base import Equations
+from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.operations import count_operations, operations_of
 from hapticsim.equations.scalars.precision import PRECISIONS
 from hapticsim.equations.scalars.spatial import constant_type, sin_cos
@@ -22,7 +23,8 @@ from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model, Placement
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
+from hapticsim.model.multibody.tree import Model
 from tests import models
 from tests.models import at, body, branching_tree, floating, planar_two_link, some_state, turn, wam
 

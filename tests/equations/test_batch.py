@@ -10,9 +10,10 @@ import pytest
 from numba import config
 
 from hapticsim.equations import batch as batching
+from hapticsim.equations.base import Equations
 from hapticsim.equations.batch import kinds_of
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
-from hapticsim.equations.compiled import Equations, compile_equations, signature
+from hapticsim.equations.compiled import compile_equations, signature
 from hapticsim.equations.tree.impulse_response import response_factor
 from hapticsim.errors import HapticsimError
 from tests.models import branching_tree, planar_two_link, some_state

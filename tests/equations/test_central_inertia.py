@@ -16,7 +16,8 @@ from hapticsim.equations.tree.articulated import Elimination, articulated_body
 from hapticsim.equations.tree.central_inertia import CentralInertia
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Model
+from hapticsim.model.multibody.joint import WORLD, Body, Joint
+from hapticsim.model.multibody.tree import Model
 from tests import models
 from tests.models import X, Y, at, body, turn
 

@@ -16,10 +16,11 @@ from numba import njit, types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from hapticsim.equations.base import Equations
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.codegen.cache import forget_loaded
 from hapticsim.equations.codegen.straightline import straight_line
-from hapticsim.equations.compiled import Equations, compile_equations, signature
+from hapticsim.equations.compiled import compile_equations, signature
 from hapticsim.equations.tree.impulse_response import response_factor
 from hapticsim.errors import HapticsimError
 from tests.models import branching_tree, free_box, pendulum, planar_two_link, some_state, wam

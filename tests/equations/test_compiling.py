@@ -18,7 +18,7 @@ import pytest
 from rich.console import Console
 
 from hapticsim.assemble.assembly import assemble, equations_of, frames_of
-from hapticsim.commands import compiling, compiling_functions
+from hapticsim.commands import compiling
 from hapticsim.commands.compiling import (
     Compiled,
     call_us,
@@ -29,17 +29,20 @@ from hapticsim.commands.compiling import (
 )
 from hapticsim.commands.pruning import prune_cache
 from hapticsim.config.load import load
+from hapticsim.equations import compiled
+from hapticsim.equations.base import Equations
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.codegen import straightline
 from hapticsim.equations.codegen.cache import USED, equations_folder, forget_loaded, last_used
 from hapticsim.equations.codegen.seal import is_sealed
-from hapticsim.equations.compiled import Equations, compile_equations, generate, signature
+from hapticsim.equations.compiled import compile_equations, generate, signature
 from hapticsim.equations.kane.compiled import ARGUMENTS
 from hapticsim.equations.operations import operations_of
 from hapticsim.equations.tree.impulse_response import response_factor
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.multibody.tree import WORLD, Joint, Model
+from hapticsim.model.multibody.joint import WORLD, Joint
+from hapticsim.model.multibody.tree import Model
 from hapticsim.model.urdf import load_urdf
 from tests.models import Y, body, branching_tree, pendulum, planar_two_link, some_state
 from tests.places import CONFIGS
@@ -222,8 +225,8 @@ def test_what_is_compiled_ahead_is_what_the_next_process_loads(
     cache: Path, urdf: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     some = {name: CATALOGUE[name] for name in ("forward_dynamics", "kane", "normalise")}
-    monkeypatch.setattr(compiling_functions, "CATALOGUE", some)  # the command's test compiles all of it
-    monkeypatch.setattr(compiling_functions, "ALGORITHMS", ("abm_exact", "crbm_lu"))
+    monkeypatch.setattr(compiled, "CATALOGUE", some)  # the command's test compiles all of it
+    monkeypatch.setattr(compiled, "ALGORITHMS", ("abm_exact", "crbm_lu"))
     follower = urdf.with_name("follower.urdf")
     mimic = URDF.replace("</joint>\n</robot>", '<mimic joint="hinge"/></joint>\n</robot>')
     follower.write_text(mimic.format(name="follower"))

@@ -12,8 +12,9 @@ from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.equations.tree.recursions import poses
 from hapticsim.model.moving import moving_tree
+from hapticsim.model.multibody.joint import JOINT_KINDS, Body, Joint, Placement
 from hapticsim.model.multibody.rotation import rotation_from_rpy
-from hapticsim.model.multibody.tree import JOINT_KINDS, Body, Joint, Model, Placement
+from hapticsim.model.multibody.tree import Model
 
 MOVING = [kind for kind in JOINT_KINDS if kind != "fixed"]
 GRAVITY = np.array([0.3, -0.2, -9.81])

@@ -200,7 +200,7 @@ SCENES = [
     ("name: bob\n", "name: bob\ninitial: {q_rad: {q3: 1}}\n", "initial.q_rad.q3 names no coordinate (did you mean 'q2'?): they are 'q1', 'q2'."),
     ("name: bob\n", "name: bob\ninitial: {q_rad: {q2: 1}}\n", "initial.q_rad.q2 is a coordinate in m: write it under q_m."),
     ("name: bob\n", "name: bob\ninitial: {u_m_per_s: {u1: 1}}\n", "initial.u_m_per_s.u1 is a speed in rad: write it under u_rad_per_s."),
-    ("name: bob\n", "name: bob\ninitial: {ball: {q1: {}}}\n", "initial.ball is for joints with several coordinates: a mechanism has none; remove it."),
+    ("name: bob\n", "name: bob\ninitial: {ball: {q1: {}}}\n", "initial.ball.q1 is a coordinate in rad: write it under q_rad."),
 ]  # fmt: skip
 
 

@@ -14,7 +14,8 @@ from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.multibody.tree import WORLD, Joint, Model
+from hapticsim.model.multibody.joint import WORLD, Joint
+from hapticsim.model.multibody.tree import Model
 from tests import models
 from tests.models import ALL, at, body, some_state, turn
 

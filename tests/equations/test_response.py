@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from numba.core import config
 
-from hapticsim.equations.compiled import Equations, compile_equations, generate
+from hapticsim.equations.base import Equations
+from hapticsim.equations.compiled import compile_equations, generate
 from hapticsim.equations.scalars.spatial import constant_type, sin_cos
 from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.impulse_response import factor_size, is_articulated, response, response_factor
@@ -21,7 +22,8 @@ from hapticsim.kernels.solve import embedding
 from hapticsim.kernels.solve import response as kernels
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.multibody.tree import WORLD, Body, Joint, Mimic, Model
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic
+from hapticsim.model.multibody.tree import Model
 from hapticsim.model.urdf import load_urdf
 from hapticsim.offline.chains import planar_chain
 from tests import naive

@@ -10,7 +10,8 @@ import pytest
 import hapticsim as hs
 from hapticsim.errors import ConfigError
 from hapticsim.model.library import library_models, library_path
-from hapticsim.model.multibody.tree import WORLD, Model
+from hapticsim.model.multibody.joint import WORLD
+from hapticsim.model.multibody.tree import Model
 from tests.config.test_config import body_poses
 
 ROBOTS = library_models()

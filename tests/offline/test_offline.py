@@ -9,7 +9,8 @@ import pytest
 from numba import config, njit
 from scipy.special import ellipj
 
-from hapticsim.equations.compiled import Equations, compile_equations
+from hapticsim.equations.base import Equations
+from hapticsim.equations.compiled import compile_equations
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.offline import cash_karp, fixed
 from hapticsim.offline.cash_karp import TABLEAU

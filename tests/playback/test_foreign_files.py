@@ -51,7 +51,7 @@ def recorded(folder: Path, **about: str) -> Path:
 
 
 def with_text(folder: Path, text: str) -> Path:
-    model = MechanismModel("m", (), (), source=MechanismFile("attached.py", text))
+    model = MechanismModel("m", (), source=MechanismFile("attached.py", text))
     return recorded(folder, **about_mechanism(type("Scene", (), {"model": model})()))
 
 

@@ -8,10 +8,11 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.commands.experiment import columns, run_experiment
-from hapticsim.describe.columns import COMPONENTS, FIXED_WORDS, offline_quantities, tick_quantities
+from hapticsim.describe.columns import FIXED_WORDS, offline_quantities, tick_quantities
 from hapticsim.describe.drawing import FORCES, STATE, of_ticks
 from hapticsim.kernels.memory.sample import FIXED
-from hapticsim.model.multibody.tree import JOINT_KINDS
+from hapticsim.model.multibody.columns import COMPONENTS
+from hapticsim.model.multibody.joint import JOINT_KINDS
 from tests.drawn import assembled
 from tests.processes import CONFIGS
 

@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 import hapticsim as hs
-from hapticsim.model.multibody.tree import Joint
+from hapticsim.model.multibody.joint import Joint
 from hapticsim.model.scene import TorqueLaw
 
 ROOT = Path(__file__).parents[2]

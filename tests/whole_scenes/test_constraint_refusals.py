@@ -13,7 +13,6 @@ import pytest
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.model.constraints import NAME_LENGTH, is_constraint_name
-from hapticsim.model.multibody.rigid import rigid_groups
 from hapticsim.model.scene import Scene
 from hapticsim.wire.messages.fields import Refused, text
 from hapticsim.wire.messages.requests import SwitchRequest, decode_request, encode_request
@@ -85,7 +84,7 @@ def test_what_only_just_passes_is_a_scene():
 
 
 def test_bodies_that_fixed_joints_hold_together_go_by_one_name():
-    assert rigid_groups(scene(PIN).model) == {
+    assert scene(PIN).model.rigid_groups() == {
         "world": "world", "post": "world", "upper": "upper", "fore": "fore", "tool": "fore", "tip": "fore",
     }  # fmt: skip
 

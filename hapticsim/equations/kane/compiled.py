@@ -1,4 +1,4 @@
-"""Equations of motion of a mechanism, compiled: the face of ``Equations``, and two functions beside it.
+"""Equations of motion of a mechanism, compiled: the sibling of those of a tree, with two functions more.
 
 ``rows(q, u, phi, A, b, s)`` gives all constraint rows of the mechanism: phi (nrow,) the residual of rows of
 configuration, 0 for rows of motion; A (nrow, nu) and b (nrow,) with A u = b; s (nrow,) with A udot + s = 0.
@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import float64, void
 
-from hapticsim.arguments import a_function, names, shown
-from hapticsim.equations.batch import address_of
+from hapticsim.arguments import a_function, names
+from hapticsim.equations.base import Equations, Progress, check_body, check_function
 from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS
 from hapticsim.equations.codegen.cache import load_compiled
 from hapticsim.equations.codegen.emit import emit_module
-from hapticsim.equations.compiled import Equations, Progress, check_function
 from hapticsim.equations.kane.source import form, mechanism_folder, model_of
+from hapticsim.equations.operations import count_operations
 from hapticsim.equations.scalars.trace import Trace
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.mechanism_model import MechanismModel
-from hapticsim.model.multibody.tree import WORLD
+from hapticsim.model.multibody.joint import WORLD
 
 if TYPE_CHECKING:
     from hapticsim.equations.kane.mechanism import System
@@ -38,27 +38,6 @@ ARGUMENTS = {name: (entry.inputs, entry.outputs) for name, entry in CATALOGUE.it
     SENSORS: (("q", "u"), ("out",)),
 }
 _DIMENSIONS = {**DIMENSIONS, "A": 2}
-
-
-@dataclass(frozen=True, eq=False)
-class Extent:
-    """What the face of the equations asks of a tree."""
-
-    name: str
-    nq: int
-    nu: int
-    where: dict[str, int]  # place -> its number
-
-    def place_of(self, body: str) -> int:
-        """Return the number of a place, -1 for the world; refuse unknown names."""
-        if isinstance(body, str) and body == WORLD:
-            return -1
-        if not isinstance(body, str) or body not in self.where:
-            raise HapticsimError(
-                f"{self.name} has no body {shown(body)}{nearest(body, self.where)}; "
-                f"it has {listed(self.where)}."
-            )
-        return self.where[body]
 
 
 def arguments_of(name: str) -> tuple[str, ...]:
@@ -143,6 +122,7 @@ class MechanismEquations(Equations):
     """
 
     model: MechanismModel
+    knows_energy = False  # the tick has no use for what a mechanism says of its potential
 
     def __init__(
         self, model: MechanismModel, frames: Sequence[str] | None = None, progress: Progress | None = None
@@ -150,24 +130,35 @@ class MechanismEquations(Equations):
         a_function("compile_mechanism", "progress", progress)
         if frames is not None:
             frames = names("compile_mechanism", "frames", frames, "names of bodies")
-        self.model = model
-        self.tree: Any = Extent(
-            model.name, model.nq, model.nu, {n: i for i, n in enumerate(model.body_names)}
-        )
-        self.nq, self.nu = model.nq, model.nu
-        self.joint_names = tuple(j.name for j in model.moving_joints)
+        super().__init__(model, ARGUMENTS, progress)
         if frames is None:
             frames = [b.name for b in model.bodies if b.mass > 0.0]
         for name in frames:
-            self.tree.place_of(name)
+            check_body(model, name)
         self.frames = tuple(frames)
         self.sensor_names = model.sensors
         self.kernels: Any = MechanismKernels(self, progress)
-        self._progress = progress
 
     @cached_property
     def system(self) -> System:
         return form(self.model.source)
+
+    @property
+    def folder(self) -> Path:
+        return self.kernels.folder
+
+    @property
+    def rows_address(self) -> int:
+        return self.address(ROWS) if self.model.row_count else 0
+
+    def signature(self, name: str) -> Any:
+        return mechanism_signature(name)
+
+    def shapes(self, name: str) -> dict[str, tuple[int, ...]]:
+        return mechanism_shapes(name, self.model, self.frames)
+
+    def operations(self, name: str) -> int:
+        return sum(count_operations(*traced_mechanism(name, self.system, self.model, self.frames)).values())
 
     @property
     def factor_size(self) -> int:
@@ -191,7 +182,7 @@ class MechanismEquations(Equations):
         """Return the Jacobian (6, nu) of any place: angular over linear velocity of its point, world axes."""
         from hapticsim.equations.kane.motion import Motion
 
-        self.tree.place_of(name)
+        check_body(self.model, name)
         if name == WORLD:
             return np.zeros((6, self.nu))
         motion = Motion(self.system, self._q(q).tolist(), [0.0] * self.nu)
@@ -211,15 +202,6 @@ class MechanismEquations(Equations):
                 f"{self.model.name} evaluates {name} one state at a time: use kernels.{name}."
             )
         return super().batch(name, *arrays, out=out, threads=threads)
-
-    def address(self, name: str) -> int:
-        """Return the C-callable address of a kernel, ``rows`` and ``sensors`` included."""
-        check_function(self.model.name, name, ARGUMENTS)
-        return address_of(getattr(self.kernels, name), mechanism_signature(name))
-
-    @property
-    def addresses(self) -> dict[str, int]:
-        return {name: self.address(name) for name in ARGUMENTS}
 
 
 def compile_mechanism(

@@ -10,7 +10,7 @@ from hapticsim.equations.kane.dimensions import Dimensions
 from hapticsim.equations.kane.mechanism import System, name_of
 from hapticsim.equations.kane.parts import Mass
 from hapticsim.equations.kane.symbolic import Evaluation
-from hapticsim.model.multibody.tree import ANGULAR, LINEAR
+from hapticsim.model.multibody.joint import ANGULAR, LINEAR
 
 
 def describe(system: System) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 
-from hapticsim.model.multibody.tree import ANGULAR, LINEAR
+from hapticsim.model.multibody.joint import ANGULAR, LINEAR
 
 if TYPE_CHECKING:
     from hapticsim.equations.kane.mechanism import System

@@ -30,7 +30,7 @@ from hapticsim.equations.codegen.seal import write_whole
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.mechanism_model import MechanismModel, Rows, Variable
-from hapticsim.model.multibody.tree import WORLD, Body, Joint
+from hapticsim.model.multibody.joint import Body
 
 if TYPE_CHECKING:
     from hapticsim.equations.kane.mechanism import System
@@ -116,6 +116,7 @@ class MechanismObject:
     made: Mechanism
     where: str
     digest: str = ""
+    text = None  # no file made it
     system: list[Any] = field(default_factory=list)
 
     def mechanism(self) -> Mechanism:
@@ -284,16 +285,11 @@ def _model(words: Mapping[str, Any], source: Any) -> MechanismModel:
     bodies = tuple(
         Body(b["name"], b["mass"], np.zeros(3), np.array(b["inertia"], float)) for b in words["bodies"]
     )
-    joints = tuple(
-        Joint(f"{b['name']} joint", "fixed" if b["fixed"] else "free", WORLD, b["name"])
-        for b in words["bodies"]
-    )
     handle = words["handle"]
     return MechanismModel(
         name=words["name"],
         bodies=bodies,
-        joints=joints,
-        gravity_W=np.zeros(3),
+        fixed=frozenset(b["name"] for b in words["bodies"] if b["fixed"]),
         coordinates=tuple(Variable(*v) for v in words["coordinates"]),
         speeds=tuple(Variable(*v) for v in words["speeds"]),
         rate_of=tuple(words["rate_of"]),

@@ -18,7 +18,7 @@ from hapticsim.equations.scalars.spatial import (
 from hapticsim.equations.tree.central_inertia import CentralInertia
 from hapticsim.equations.tree.joints import JointMotion, joint_motion
 from hapticsim.model.moving import MovingBody, MovingTree
-from hapticsim.model.multibody.tree import Placement
+from hapticsim.model.multibody.joint import Placement
 
 Number = Callable[[float], Scalar]
 

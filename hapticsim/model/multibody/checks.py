@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from hapticsim.errors import ConfigError
+from hapticsim.model.multibody.joint import Body, Joint, Placement
 from hapticsim.model.multibody.order import named
-from hapticsim.model.multibody.tree import Body, Joint, Placement
 
 # Moments printed with 4 digits are off by up to 1e-4 of themselves; smaller violations are rounding.
 ROUNDING = 1e-4

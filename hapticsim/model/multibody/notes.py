@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xml.etree import ElementTree
 
 from hapticsim.model.multibody.checks import ROUNDING, triangle_excess
-from hapticsim.model.multibody.tree import Body, Joint
+from hapticsim.model.multibody.joint import Body, Joint
 
 
 def joint_notes(joints: Sequence[Joint]) -> list[str]:

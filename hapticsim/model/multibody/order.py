@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from hapticsim.errors import ConfigError, listed, nearest
-from hapticsim.model.multibody.tree import WORLD, Body, Joint
+from hapticsim.model.multibody.joint import WORLD, Body, Joint
 
 Key = Callable[[str], str]
 

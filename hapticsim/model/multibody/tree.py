@@ -1,126 +1,26 @@
-"""Kinematic tree: bodies, joints and how they hang together.
+"""Kinematic tree: how bodies and joints hang together.
 
-Frames: every body B has a frame fixed in it; a joint J is placed in its parent body P by ``X_PJ`` and the
-child's frame coincides with the joint frame at zero displacement.  SI units; world axes have z up.
+A tree and a mechanism by Kane's method are siblings: ``model/protocol.py`` says what a scene asks of either.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hapticsim.arguments import shown
 from hapticsim.errors import HapticsimError, listed, nearest
+from hapticsim.model.multibody.columns import Column, coordinate_columns, speed_columns
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Link, Start
 
-WORLD = "world"
-ANGULAR, LINEAR = "rad", "m"
-
-
-@dataclass(frozen=True)
-class JointKind:
-    """What all joints of a kind have in common."""
-
-    nq: int  # generalized coordinates
-    units: tuple[str, ...]  # of each generalized speed, per second
-    quaternion: int | None = None  # where a unit quaternion (w, x, y, z) starts among the coordinates
-
-    @property
-    def nu(self) -> int:
-        """Number of generalized speeds."""
-        return len(self.units)
+REACH_m = 0.5  # of a sliding joint without limits
 
 
-# Coordinates and speeds, in order; J is the joint frame in the parent, B the child's frame.
-#   helical      angle; the body slides by pitch times it along the axis
-#   universal    angle about the axis (fixed in the parent), then about axis 2 (fixed in the child)
-#   cylindrical  angle about the axis and displacement along it
-#   planar       two displacements square to the axis, in axes of J, then the angle about the axis
-#   ball         quaternion of B in J; u is the angular velocity in axes of B
-#   free         position of B in J and the quaternion; u is angular then linear velocity in axes of B
-# All others have u = qdot.
-JOINT_KINDS = {
-    "fixed": JointKind(0, ()),
-    "revolute": JointKind(1, (ANGULAR,)),
-    "continuous": JointKind(1, (ANGULAR,)),
-    "prismatic": JointKind(1, (LINEAR,)),
-    "helical": JointKind(1, (ANGULAR,)),
-    "universal": JointKind(2, (ANGULAR, ANGULAR)),
-    "cylindrical": JointKind(2, (ANGULAR, LINEAR)),
-    "planar": JointKind(3, (LINEAR, LINEAR, ANGULAR)),
-    "ball": JointKind(4, (ANGULAR,) * 3, 0),
-    "free": JointKind(7, (ANGULAR,) * 3 + (LINEAR,) * 3, 3),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Placement:
-    """Pose of frame F in frame P: ``p_P = rotation @ p_F + translation``."""
-
-    rotation: np.ndarray = field(default_factory=lambda: np.eye(3))  # (3, 3) R_PF
-    translation: np.ndarray = field(default_factory=lambda: np.zeros(3))  # (3,) [m] p_PF in axes of P
-
-    def __matmul__(self, other: Placement) -> Placement:
-        """Compose: ``X_AC = X_AB @ X_BC``."""
-        return Placement(self.rotation @ other.rotation, self.rotation @ other.translation + self.translation)
-
-
-@dataclass(frozen=True, eq=False)
-class Body:
-    """Rigid body with its mass distribution in its own frame B."""
-
-    name: str
-    mass: float = 0.0  # [kg]
-    com_B: np.ndarray = field(default_factory=lambda: np.zeros(3))  # (3,) [m] centre of mass
-    inertia_com_B: np.ndarray = field(default_factory=lambda: np.zeros((3, 3)))  # (3, 3) [kg m^2] about it
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """Displacement of a joint that follows another: ``multiplier`` times the other's, plus ``offset``."""
-
-    joint: str  # the one followed: it has a coordinate of its own
-    multiplier: float = 1.0
-    offset: float = 0.0  # [rad] or [m]
-
-
-@dataclass(frozen=True, eq=False)
-class Joint:
-    """Joint between a parent body (or the world) and its one child body."""
-
-    name: str
-    kind: str  # a key of JOINT_KINDS
-    parent: str  # body name or WORLD
-    child: str  # body name
-    X_PJ: Placement = field(default_factory=Placement)
-    axis_J: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))  # (3,) unit
-    axis2_J: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))  # (3,) unit, universal
-    pitch: float = 0.0  # [m/rad] helical
-    damping: float = 0.0  # [N m s/rad] or [N s/m]
-    coulomb: float = 0.0  # [N m] or [N]; carried, not yet acted on
-    armature: float = 0.0  # [kg m^2] or [kg], rotor inertia seen at the joint
-    lower: float = -np.inf  # [rad] or [m]
-    upper: float = np.inf
-    effort_limit: float = np.inf  # [N m] or [N]
-    velocity_limit: float = np.inf  # [rad/s] or [m/s]
-    mimic: Mimic | None = None  # kinds with one coordinate only
-
-    @property
-    def nq(self) -> int:
-        """Number of generalized coordinates; none for a joint that follows another."""
-        return 0 if self.mimic else JOINT_KINDS[self.kind].nq
-
-    @property
-    def nu(self) -> int:
-        """Number of generalized speeds; none for a joint that follows another."""
-        return 0 if self.mimic else JOINT_KINDS[self.kind].nu
-
-
-def no_joint(model: Model, name: object) -> HapticsimError:
+def no_joint(model: str, name: object, names: list[str]) -> HapticsimError:
     """Return the refusal of a joint that is not there."""
-    names = [joint.name for joint in model.joints]
     return HapticsimError(
-        f"{model.name} has no joint {shown(name)}{nearest(name, names)}; it has {listed(names)}."
+        f"{model} has no joint {shown(name)}{nearest(name, names)}; it has {listed(names)}."
     )
 
 
@@ -171,12 +71,7 @@ class Model:
         ------
         HapticsimError : there is no joint of this name.
         """
-        start = 0
-        for joint in self.joints:
-            if isinstance(joint_name, str) and joint.name == joint_name:
-                return slice(start, start + joint.nq)
-            start += joint.nq
-        raise no_joint(self, joint_name)
+        return self._place(joint_name, [joint.nq for joint in self.joints])
 
     def u_slice(self, joint_name: str) -> slice:
         """Where the speeds of a joint stand in u.
@@ -185,20 +80,23 @@ class Model:
         ------
         HapticsimError : there is no joint of this name.
         """
+        return self._place(joint_name, [joint.nu for joint in self.joints])
+
+    def _place(self, joint_name: str, counts: list[int]) -> slice:
         start = 0
-        for joint in self.joints:
+        for joint, count in zip(self.joints, counts, strict=True):
             if isinstance(joint_name, str) and joint.name == joint_name:
-                return slice(start, start + joint.nu)
-            start += joint.nu
-        raise no_joint(self, joint_name)
+                return slice(start, start + count)
+            start += count
+        raise no_joint(self.name, joint_name, [joint.name for joint in self.joints])
 
     @property
     def quaternions(self) -> tuple[int, ...]:
         """Where each unit quaternion starts in q."""
         starts, start = [], 0
         for joint in self.joints:
-            if (offset := JOINT_KINDS[joint.kind].quaternion) is not None:
-                starts.append(start + offset)
+            if joint.quaternion is not None:
+                starts.append(start + joint.quaternion)
             start += joint.nq
         return tuple(starts)
 
@@ -218,3 +116,76 @@ class Model:
         q = np.zeros(self.nq)
         q[list(self.quaternions)] = 1.0
         return q
+
+    # -- what it has in common with a mechanism: model/protocol.py ---------------------------------------
+
+    constraints = ()
+    row_count = 0
+    handle = None
+    has_own_gravity = False
+    program = None
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Where each body hangs, in the order of the bodies."""
+        return tuple(Link(j.parent, j.child, j.X_PJ.translation) for j in self.joints)
+
+    @property
+    def has_followers(self) -> bool:
+        """Whether a joint follows another."""
+        return any(j.mimic for j in self.joints)
+
+    @property
+    def coordinate_columns(self) -> list[Column]:
+        """Name, unit and meaning of each coordinate, in the order of q."""
+        return [one for joint in self.moving_joints for one in coordinate_columns(joint)]
+
+    @property
+    def speed_columns(self) -> list[Column]:
+        """Name, unit and meaning of each generalized speed, in the order of u."""
+        return [one for joint in self.moving_joints for one in speed_columns(joint)]
+
+    def rigid_groups(self) -> dict[str, str]:
+        """Return, for each body and the world, the body (or world) that its group goes by.
+
+        Two bodies are rigid with each other where they have the same.
+        """
+        anchor = {WORLD: WORLD}
+        for joint in self.joints:  # parents first
+            anchor[joint.child] = anchor[joint.parent] if joint.kind == "fixed" else joint.child
+        return anchor
+
+    def start(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return q (nq,) and u (nu,) at zero displacement, at rest."""
+        return self.zero_q(), np.zeros(self.nu)
+
+    def starts(self, speed: bool) -> tuple[str, list[Start]]:
+        """Return the moving joints: a scene gives their starts by their names."""
+        return "moving joint", [
+            Start(j.name, f"{j.kind} joint", j.kind, j.unit, self.q_slice(j.name), self.u_slice(j.name))
+            for j in self.moving_joints
+        ]
+
+    def random_q(self, start: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return coordinates (nq,) at random, within the limits of the joints."""
+        q = start.copy()
+        for joint in self.moving_joints:
+            place = self.q_slice(joint.name)
+            if joint.quaternion is not None:
+                first = place.start + joint.quaternion
+                quaternion = rng.normal(size=4)
+                q[first : first + 4] = quaternion / np.linalg.norm(quaternion)
+            elif joint.nq == 1 and np.isfinite(joint.lower) and np.isfinite(joint.upper):
+                q[place] = rng.uniform(joint.lower, joint.upper)
+            else:
+                angular = joint.kind != "prismatic"
+                q[place] = rng.uniform(-np.pi, np.pi, joint.nq) if angular else rng.uniform(-1, 1) * REACH_m
+        return q
+
+    def with_gravity(self, gravity_W: np.ndarray) -> Model:
+        """Return the model under another gravity (3,) [m/s^2]."""
+        return replace(self, gravity_W=gravity_W)
+
+    def as_tree(self, remedy: str) -> Model:
+        """Return the model itself: a mechanism is refused here."""
+        return self

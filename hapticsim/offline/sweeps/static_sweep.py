@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.equations.compiled import Equations
+from hapticsim.equations.base import Equations
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ def sweep(
     All other coordinates are zero (quaternions the identity).
     """
     still = np.zeros(equations.nu)
-    q = equations.model.zero_q()
+    q = equations.model.start()[0]
     condition, udot = [], {name: np.empty((len(values), equations.nu)) for name in algorithms}
     compiled = {name: equations.algorithm(name, precision) for name in algorithms}
     for k, value in enumerate(values):
