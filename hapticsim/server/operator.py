@@ -152,16 +152,7 @@ class Operator(Server):
 
     def statistics(self) -> dict[str, Any]:
         """The server's, with what is known of the link."""
-        site = self.site
-        return super().statistics() | {
-            "link": {
-                "age_s": site.link_age_s(time.monotonic()) if site.ready else 0.0,
-                "allowed_s": site.hearing.allowed_s,
-                "corrections": site.corrections,
-                "largest_step_m": site.worst_step_m,
-                "lost": site.losses,
-            }
-        }
+        return super().statistics() | {"link": self.site.statistics(time.monotonic())}
 
     # -- words -----------------------------------------------------------------------------------------------
 

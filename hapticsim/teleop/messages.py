@@ -1,20 +1,7 @@
 """What crosses the link, and what of it is believed: two payloads, each checked whole before it is used.
 
-``commands`` go to the remote site:
-
-    session, opens     who commands (above 0), and whether this begins the session
-    first              tick of the first command, -1: the remote site's present one
-    columns, same, vary, rows    commands: one row of all columns, which columns differ, those of all rows
-
-``telemetry`` comes back:
-
-    site, number       which process of the remote site, and its messages counted
-    session, tick      whose commands it takes, and the tick that comes next
-    state              packed state before that tick (kernels/memory/pack.py)
-    missing            ranges of ticks whose commands have not come
-    waited             periods in which a command was waited for
-
-Numbers of a state index arrays of compiled code: ``StateCheck`` refuses what is no state of this scene.
+``wire/messages/between_sites.py`` declares their keys.  A packed state is that of ``kernels/memory/pack.py``;
+its numbers index arrays of compiled code: ``StateCheck`` refuses what is no state of this scene.
 """
 
 from __future__ import annotations
@@ -25,6 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from hapticsim.kernels.memory.command import AT, COMMAND
+from hapticsim.wire.messages.between_sites import COMMANDS
 from hapticsim.wire.messages.device import (
     FORCE_LIMIT_N,
     ANGULAR_VELOCITY_LIMIT_rad_per_s,
@@ -35,7 +23,7 @@ from hapticsim.wire.messages.device import (
 from hapticsim.wire.messages.fields import INT63, UINT32
 
 COLUMNS = 1 + COMMAND
-COMMAND_KEYS = ("session", "opens", "first", "count", "same", "vary", "rows")
+LITTLE_ENDIAN = np.dtype("<f8")  # of the numbers in values of type bytes
 HELD_BYTES = 2048  # that a payload of commands takes besides its rows
 MOST_ROWS = 4096
 EXACT = float(1 << 53)  # integers below it are exact in a float
@@ -97,15 +85,15 @@ def write_commands(message: Commands) -> dict[str, Any]:
         "opens": message.opens,
         "first": message.first,
         "count": len(rows),
-        "same": rows[0].tobytes() if len(rows) else b"",
+        "same": _bytes(rows[0]) if len(rows) else b"",
         "vary": vary.tolist(),
-        "rows": np.ascontiguousarray(rows[:, vary]).tobytes(),
+        "rows": _bytes(rows[:, vary]),
     }
 
 
 def only_commands(payload: dict[str, Any]) -> tuple[dict[str, Any], int]:
     """What a payload that was read holds of its message, as small as it came, and its size [bytes]."""
-    held = {key: payload[key] for key in COMMAND_KEYS}
+    held = {field.key: payload[field.key] for field in COMMANDS.fields}
     return held, len(held["rows"]) + HELD_BYTES
 
 
@@ -134,8 +122,8 @@ def _read_rows(payload: dict[str, Any]) -> np.ndarray | None:
         return None
     if sorted(set(vary)) != vary or len(same) != 8 * COLUMNS or len(data) != 8 * count * len(vary):
         return None
-    rows = np.tile(np.frombuffer(same, float), (count, 1))
-    rows[:, vary] = np.frombuffer(data, float).reshape(count, len(vary))
+    rows = np.tile(_numbers(same), (count, 1))
+    rows[:, vary] = _numbers(data).reshape(count, len(vary))
     return rows if are_commands(rows) else None
 
 
@@ -162,7 +150,7 @@ def write_telemetry(message: Telemetry) -> dict[str, Any]:
         "number": message.number,
         "session": message.session,
         "tick": message.tick,
-        "state": message.state.tobytes(),
+        "state": _bytes(message.state),
         "missing": [tick for pair in message.missing for tick in pair],
         "waited": message.waited,
     }
@@ -183,7 +171,15 @@ def read_telemetry(payload: dict[str, Any]) -> Telemetry | None:
     if not all(_is_int(t, 0) and t < EXACT for t in missing):
         return None
     pairs = list(zip(missing[::2], missing[1::2], strict=True))
-    return Telemetry(site, number, session, tick, np.frombuffer(data, float).copy(), pairs, waited)
+    return Telemetry(site, number, session, tick, _numbers(data), pairs, waited)
+
+
+def _bytes(numbers: np.ndarray) -> bytes:
+    return np.ascontiguousarray(numbers, LITTLE_ENDIAN).tobytes()
+
+
+def _numbers(data: bytes) -> np.ndarray:
+    return np.frombuffer(data, LITTLE_ENDIAN).astype(float)
 
 
 def _is_int(value: object, least: int) -> TypeGuard[int]:

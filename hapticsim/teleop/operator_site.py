@@ -116,6 +116,16 @@ class OperatorSite:
         """How old what the remote site said last is now [s]; from ``hearing.allowed_s`` on, no force."""
         return now_s - self.hearing.until_s + self.hearing.allowed_s
 
+    def statistics(self, now_s: float) -> dict[str, Any]:
+        """What topic ``stats`` says of the link."""
+        return {
+            "age_s": self.link_age_s(now_s) if self.ready else 0.0,
+            "allowed_s": self.hearing.allowed_s,
+            "corrections": self.corrections,
+            "largest_step_m": self.worst_step_m,
+            "lost": self.losses,
+        }
+
     # -- down ------------------------------------------------------------------------------------------------
 
     def hear(self, payload: dict[str, Any], now_s: float) -> Prediction | None:

@@ -1,37 +1,49 @@
-"""What is published has the keys that docs/protocol.md lists, topic by topic, and no others."""
+"""Every topic is declared once: what is published, what is read and docs/protocol.md are held against it."""
 
 from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pygame
 import pytest
+from hapticsim_devices.mouse import goal_and_buttons
 
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
 from hapticsim.describe.topics import Describer
+from hapticsim.display.messages.scene import PredictedMessage, SceneMessage, StateMessage
+from hapticsim.display.messages.stats import StatsMessage
 from hapticsim.display.window import Window
 from hapticsim.kernels.memory.pack import state_size
 from hapticsim.kernels.memory.sample import WIDTH
+from hapticsim.model.scene import LinkSettings
+from hapticsim.server.host_watch import HostWatch
 from hapticsim.server.server import Server
 from hapticsim.simulate.simulation import Simulation
+from hapticsim.teleop.messages import (
+    COLUMNS,
+    Commands,
+    Telemetry,
+    read_commands,
+    read_telemetry,
+    write_commands,
+    write_telemetry,
+)
+from hapticsim.teleop.operator_site import OperatorSite
 from hapticsim.teleop.predictor import Prediction
-from hapticsim.wire.messages.topics import TOPICS
+from hapticsim.wire.messages.schema import keys_of
+from hapticsim.wire.messages.topics import DECLARED
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.subscriber import Subscriber
 from tests import display_fake
 from tests.four_bar import FOUR_BAR
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
-FROM_OTHERS = {
-    "pointer": {"turn"},
-    "stats": {"host", "link"},
-}  # what is left out here and the page says may be absent
-KEYS_OF_THE_SCENE = {"sensors", "dropped"}  # maps whose keys are names of sensors, and reasons
 WITH_A_FLOOR = f"""{FOUR_BAR}
 shapes:
   - {{name: pin, body: crank, kind: sphere, radius_m: 0.02}}
@@ -45,25 +57,41 @@ def section_of(topic: str) -> str:
     return re.split(r"^##", PAGE.split(f"\n### topic {topic}\n")[1], flags=re.MULTILINE)[0]
 
 
-def words(text: str) -> set[str]:
-    return set(re.findall(r"`(\w+)`", text))
+def table_of(topic: str) -> str:
+    """The table of keys on the page."""
+    return next(part for part in section_of(topic).split("\n\n") if part.startswith("| key ")).strip()
 
 
-def table_of(topic: str) -> dict[str, str]:
-    """The first table of a topic: key -> the rest of its row."""
-    table = next(part for part in section_of(topic).split("\n\n") if part.startswith("| key "))
-    rows: dict[str, str] = {}
-    for line in table.splitlines()[2:]:
-        keys, rest = line.removeprefix("| ").split(" | ", 1)
-        rows |= dict.fromkeys(words(keys), rest)
-    return rows
+class Noted(dict[str, Any]):
+    """A payload that notes, as paths, which keys are read."""
+
+    def __init__(self, payload: dict[str, Any], read: set[str], above: str = "") -> None:
+        super().__init__({key: self._noted(value, read, f"{above}{key}.") for key, value in payload.items()})
+        self.read, self.above = read, above
+
+    def _noted(self, value: Any, read: set[str], above: str) -> Any:
+        if isinstance(value, dict):
+            return Noted(value, read, above)
+        return [self._noted(one, read, above) for one in value] if isinstance(value, list) else value
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(self.above + key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.read.add(self.above + key)
+        return super().get(key, default)
 
 
-def inner_keys(value: Any) -> set[str]:
-    """Keys of all maps inside a value."""
-    if isinstance(value, dict):
-        return set(value) | {key for inner in value.values() for key in inner_keys(inner)}
-    return {key for inner in value for key in inner_keys(inner)} if isinstance(value, list) else set()
+READERS: dict[str, Callable[[Any], Any]] = {
+    "scene": SceneMessage.read,
+    "state": StateMessage.read,
+    "stats": StatsMessage.read,
+    "predicted": PredictedMessage.read,
+    "pointer": goal_and_buttons,
+    "commands": read_commands,
+    "telemetry": read_telemetry,
+}
 
 
 def pointer_message(endpoint: str) -> dict[str, Any]:
@@ -110,6 +138,11 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[s
         stats = server.statistics()
     finally:
         server.stop()
+    watch = HostWatch(scene.tick_s, lambda: (0, 0.0), str)
+    site = OperatorSite(sim.assembly, LinkSettings(), server.loop)
+    commands = np.zeros((2, COLUMNS))
+    commands[:, 0] = (0.0, 1.0)
+    telemetry = Telemetry(1, 0, 0, 0, np.zeros(3), [(2, 5)], 0)
     return {
         "scene": [describer.scene(1.0, 0.1)],
         "state": [describer.state(row)],
@@ -117,33 +150,62 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[s
             describer.event(1, Event.SWITCH, len(sim.assembly.candidates), 1.0, 0.0),
             describer.event(1, Event.SELECT, -1, 1.0, 0.0, choice),
         ],
-        "stats": [stats],
+        "stats": [stats | {"host": watch.statistics(), "link": site.statistics(0.0)}, stats],
         "predicted": [describer.predicted(prediction, np.zeros(state_size(sim._state)), 0.0, 0.0)],
         "pointer": [pointer],
+        "commands": [write_commands(Commands(1, True, -1, commands)), site.knock()],
+        "telemetry": [write_telemetry(telemetry)],
     }
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_the_keys_of_a_topic_are_those_of_its_table(published, topic):
-    keys = {key for payload in published[topic] for key in payload}
-    assert keys | FROM_OTHERS.get(topic, set()) == set(table_of(topic))
+@pytest.mark.parametrize("topic", DECLARED)
+def test_the_table_of_the_page_is_the_declaration(topic):
+    assert table_of(topic) == DECLARED[topic].table()
 
 
-@pytest.mark.parametrize("topic", TOPICS)
-def test_the_keys_of_maps_inside_a_topic_are_on_the_page(published, topic):
-    told = words(section_of(topic))
+@pytest.mark.parametrize("topic", DECLARED)
+def test_what_is_published_is_declared_with_its_type(published, topic):
     for payload in published[topic]:
-        for key, value in payload.items():
-            if key not in KEYS_OF_THE_SCENE:
-                assert inner_keys(value) <= told, key
+        assert DECLARED[topic].problems(payload) == []
 
 
-@pytest.mark.parametrize("key", ["lateness_us", "execution_us", "round_trip_us"])
-def test_the_percentiles_are_those_of_the_page(published, key):
-    (stats,) = published["stats"]
-    assert set(stats[key]) == words(table_of("stats")[key])
+@pytest.mark.parametrize("topic", DECLARED)
+def test_what_is_declared_is_published(published, topic):
+    declared = DECLARED[topic]
+    written = set().union(*(keys_of(payload, declared.fields) for payload in published[topic]))
+    assert {path for path, _ in declared.paths()} == written
 
 
-def test_a_closed_contact_and_a_row_of_a_constraint_are_among_what_is_compared(published):
-    assert inner_keys(published["state"][0]["contacts"]) >= {"gap_m", "normal"}
-    assert inner_keys(published["scene"][0]["constraints"]) >= {"point_a", "curve", "unit"}
+@pytest.mark.parametrize("topic", READERS)
+def test_what_is_read_is_declared(published, topic):
+    read: set[str] = set()
+    for payload in published[topic]:
+        assert READERS[topic](Noted(payload, read)) is not None
+    declared = DECLARED[topic]
+    anything = tuple(
+        path + "." for path, field in declared.paths() if field.type == "map" and not field.inside
+    )
+    assert {path for path in read if not path.startswith(anything)} <= {path for path, _ in declared.paths()}
+
+
+@pytest.mark.parametrize(
+    "change, sentence",
+    [
+        ({"turns": 1}, "turns is not declared"),
+        ({"target": [0.0, 0.0]}, "target = [0.0, 0.0] is not 3 numbers"),
+        ({"buttons": True}, "buttons = True is not integer"),
+        ({"turn": None}, "turn = None is not number; may be absent"),
+    ],
+)
+def test_a_payload_that_is_not_as_declared_is_told(change, sentence):
+    good = {"target": [0.0, 0.0, 0.0], "buttons": 0, "sequence": 1}
+    assert DECLARED["pointer"].problems(good) == []
+    assert DECLARED["pointer"].problems(good | change) == [sentence]
+    assert DECLARED["pointer"].problems({"target": [0.0] * 3, "buttons": 0}) == ["sequence is missing"]
+
+
+def test_numbers_between_the_sites_are_little_endian_on_every_computer():
+    rows = np.zeros((1, COLUMNS))
+    rows[0, 0] = 1.0
+    assert write_commands(Commands(1, True, -1, rows))["same"][:8] == bytes.fromhex("000000000000f03f")
+    assert write_telemetry(Telemetry(1, 0, 0, 0, rows[0], [], 0))["state"][:8].hex() == "000000000000f03f"

@@ -2,7 +2,8 @@
 
 One frame, because a socket that keeps only the newest message keeps one *frame*.  The map is ``{"v": 1, "n":
 number, "t": stamp, "d": payload}``: protocol version, a number per topic that grows by one, the publisher's
-monotonic clock [ns], and a map whose keys ``docs/protocol.md`` lists topic by topic.
+monotonic clock [ns], and a map whose keys ``published.py`` and ``between_sites.py`` declare.  Numbers are
+big-endian, as msgpack has them; only inside values of type bytes they are little-endian.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import Any
 
 import msgpack
 
+from hapticsim.wire.messages.between_sites import COMMANDS, TELEMETRY
 from hapticsim.wire.messages.device import PROTOCOL
+from hapticsim.wire.messages.published import EVENTS, POINTER, PREDICTED, STATE, STATS
+from hapticsim.wire.messages.published_scene import SCENE
 
-LINK_TOPICS = ("commands", "telemetry")  # between the sites of a teleoperation
-TOPICS = ("scene", "state", "events", "stats", "predicted", "pointer")
+DECLARED = {t.name: t for t in (SCENE, STATE, EVENTS, STATS, PREDICTED, POINTER, COMMANDS, TELEMETRY)}
+LINK_TOPICS = (COMMANDS.name, TELEMETRY.name)  # between the sites of a teleoperation
+TOPICS = tuple(name for name in DECLARED if name not in LINK_TOPICS)
 _MAX_ITEMS = 1 << 16  # of an array or map: a published path may be long
 
 
