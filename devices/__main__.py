@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 from hapticsim.drivers.calls import built, called, info_of
+from hapticsim.drivers.classes import driver_class
 from hapticsim.errors import DeviceError, HapticsimError
 from hapticsim.wire.device.link import DeviceLink
 from hapticsim.wire.sockets.curve_security import Curve
@@ -20,7 +21,7 @@ from hapticsim.wire.sockets.endpoints import default_endpoint
 from .base import Driver
 from .bridge import Bridge
 from .command_line import BUTTONS, read_arguments
-from .drivers import driver_names, find_driver, listing
+from .drivers import driver_names, listing
 from .pacing import ask_for_priority, share_interpreter
 from .stop_flag import StopFlag
 
@@ -64,7 +65,7 @@ def _check(driver: type[Driver], options: dict[str, Any]) -> int:
 
 
 def _run(given: argparse.Namespace) -> int:
-    found = find_driver(given.name)
+    found = driver_class(given.name)
     if given.check:
         return _check(found, given.options)
     share_interpreter()

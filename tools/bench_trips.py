@@ -38,12 +38,12 @@ from rich.table import Table
 
 import hapticsim as hs
 from hapticsim.codes import Fault, Safety
-from hapticsim.describe.events import fault_words
 from hapticsim.kernels.memory.sample import PLACE
 from hapticsim.process.child import Child
 from hapticsim.realtime.probe import HostProbe, Stall
 from hapticsim.server.host_watch import deadlines_of
 from hapticsim.server.server import Server
+from hapticsim.wire.messages.fault_words import fault_words
 
 CONFIG = Path(__file__).parent.parent / "configs" / "wam_table.yaml"
 START_S = 20.0  # until the first force

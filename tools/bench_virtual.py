@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.drivers.registry import find_driver, options_for
+from hapticsim.drivers.classes import driver_class
+from hapticsim.drivers.registry import options_for
 from hapticsim.simulate.virtual import simulate
 
 CONFIGS = Path(__file__).parents[1] / "configs"
@@ -24,7 +25,7 @@ CONFIGS = Path(__file__).parents[1] / "configs"
 def run(path: Path, seconds: float, tick_by_tick: bool) -> tuple[np.ndarray, float]:
     """Rows of a scripted visit, and the seconds it took once everything was compiled."""
     scene = hs.load(path)
-    driver, best = find_driver("scripted"), np.inf
+    driver, best = driver_class("scripted"), np.inf
     rows = np.zeros((0, 0))
     for _ in range(1 if tick_by_tick else 3):  # the first may load machine code; others share the machine
         simulation = hs.Simulation(scene)

@@ -119,10 +119,10 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         from tempfile import TemporaryDirectory
 
         import hapticsim as hs
-        from hapticsim.drivers.registry import find_driver
+        from hapticsim.drivers.classes import driver_class
         from hapticsim.simulate.virtual import simulate
 
-        with TemporaryDirectory() as folder, find_driver("scripted")() as hand:
+        with TemporaryDirectory() as folder, driver_class("scripted")() as hand:
             simulate(hs.load("puck_and_wall"), hand, 2.0, Path(folder) / "visit.mcap")
             visit = hs.read_recording(Path(folder) / "visit.mcap")
         print(visit["u[puck_motion].vx"].max(), visit.unit("u[puck_motion].vx"))

@@ -191,8 +191,8 @@ def _refused(rows: Any) -> str:
     import numpy as np
 
     from hapticsim.codes import Fault
-    from hapticsim.describe.events import fault_words
     from hapticsim.kernels.memory.sample import PLACE
+    from hapticsim.wire.messages.fault_words import fault_words
 
     # A fault is latched: a row may show it long after its tick.
     faults = rows[:, PLACE["fault"]].astype(np.int64) & int(Fault.ENERGY | Fault.NOT_FINITE)

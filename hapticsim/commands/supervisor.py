@@ -11,8 +11,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
-from hapticsim.drivers.classes import from_anywhere
-from hapticsim.drivers.registry import build_driver, find_driver, options_for, require_driver
+from hapticsim.drivers.classes import driver_class, from_anywhere
+from hapticsim.drivers.registry import build_driver, options_for, require_driver
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.model.scene import Scene
@@ -157,7 +157,7 @@ def run_all(
     pointer = default_endpoint("pointer") if show else None
     if name == "mouse" and pointer:
         options["pointer"] = pointer
-        driver = find_driver(name)
+        driver = driver_class(name)
     else:
         driver = require_driver(name)
     _, info = build_driver(driver, options)  # which checks its options and touches nothing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from hapticsim.codes import Event, Fault, Hold, Safety
+from hapticsim.codes import Event, Hold, Safety
 from hapticsim.model.candidates import Candidate
 
 _HOLD_WORDS = {
@@ -14,29 +14,6 @@ _HOLD_WORDS = {
     Hold.FORWARD: "slips forward",
     Hold.BACKWARD: "slips backward",
 }
-
-FAULT_WORDS = {
-    Fault.DEVICE_SILENT: "the device fell silent",
-    Fault.NOT_FINITE: "the simulation became NaN, infinite, or left all bounds",
-    Fault.DEVICE_SPEED: "the device moved faster than allowed",
-    Fault.STOPPED: "the device reports an emergency stop, or that it is not ready",
-    Fault.STRETCH: "the coupler is stretched too far: move the device to the handle",
-    Fault.TWIST: "the coupler was twisted too far: turn the device back towards the handle",
-    Fault.INCONSISTENT: "constraints contradict one another: one was refused, or let go",
-    Fault.STALLED: "the loop stood still",
-    Fault.JUMP: "the device's position jumped",
-    Fault.OSCILLATION: "the coupled device swung by itself: hold it, or lower the coupler's stiffness",
-    Fault.ENERGY: "a tick would have gained energy",
-    Fault.LINK: "the remote site was not heard",
-    Fault.OVERLOAD: "more power, speed or continuous force than allowed",
-    Fault.SUSPENDED: "the computer was suspended",
-    Fault.ROWS_FULL: "more contacts than rows: some are left out",
-}
-
-
-def fault_words(fault: Fault) -> str:
-    """Why there is no force, in words."""
-    return ", ".join(words for bit, words in FAULT_WORDS.items() if bit in fault) or "no fault"
 
 
 def subject_of(candidates: Sequence[Candidate], constraints: Sequence[str], number: int) -> str:

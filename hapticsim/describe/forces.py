@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hapticsim.codes import Fault, Safety
-from hapticsim.describe.events import fault_words
 from hapticsim.kernels.memory.sample import PLACE
+from hapticsim.wire.messages.fault_words import fault_words
 
 ENGAGE_REFUSED = "engage_refused"  # kind of an event
 STAYS_OFF = (Safety.DISARMED, Safety.FAULT)

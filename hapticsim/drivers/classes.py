@@ -50,7 +50,8 @@ def driver_class(name: str) -> Any:
 
     Raises
     ------
-    DeviceError : there is no such driver, or what was found is none.
+    DeviceError : there is no such driver (all are listed, with the reason why some cannot run here), or what
+        was found is none.
     """
     where, found = _of_file(name) if is_file(name) else _of_entry_point(name)
     if problem := _is_no_driver(found):

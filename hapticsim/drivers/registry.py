@@ -1,4 +1,4 @@
-"""Drivers by name, without knowing any, and the options of a scene for them."""
+"""A driver for a scene: its options, whether it can run here, and one of its class."""
 
 from __future__ import annotations
 
@@ -8,16 +8,6 @@ from hapticsim.drivers.calls import built, called, info_of
 from hapticsim.drivers.classes import driver_class
 from hapticsim.errors import DeviceError
 from hapticsim.model.scene import DeviceSettings
-
-
-def find_driver(name: str) -> Any:
-    """The driver class of that name, or of ``FILE.py:CLASS`` (contract: ``devices/base.py``).
-
-    Raises
-    ------
-    DeviceError : there is none (all drivers are listed, with the reason why some cannot run here).
-    """
-    return driver_class(name)
 
 
 def options_for(name: str, settings: DeviceSettings) -> dict[str, Any]:
@@ -33,13 +23,13 @@ def options_for(name: str, settings: DeviceSettings) -> dict[str, Any]:
     DeviceError : there is no such driver.
     ConfigError : the scene's own driver cannot use the scene's options, whichever driver is asked for.
     """
-    driver = find_driver(name)
+    driver = driver_class(name)
     shared: frozenset[str] = driver.shared_options
     given = {"emulate": settings.emulate} if "emulate" in shared else {}
     if settings.driver in (name, driver.name):
         return given | settings.options
     try:
-        own = find_driver(settings.driver)
+        own = driver_class(settings.driver)
     except DeviceError:  # it need not be installed for another to take its place
         return given
     called(own, "describe", options_for(settings.driver, settings))
@@ -49,7 +39,7 @@ def options_for(name: str, settings: DeviceSettings) -> dict[str, Any]:
 
 def require_driver(name: str) -> Any:
     """The driver class, refused in one sentence when it cannot run here."""
-    driver = find_driver(name)
+    driver = driver_class(name)
     if reason := called(driver, "unavailable"):
         raise DeviceError(str(reason))
     return driver

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hapticsim_devices import __main__ as program
-from hapticsim_devices.drivers import find_driver, listing
+from hapticsim_devices.drivers import listing
 from hapticsim_devices.scripted import Scripted
 
 import hapticsim.drivers.classes as driver_classes
-from hapticsim.drivers.classes import command_name, from_anywhere
+from hapticsim.drivers.classes import command_name, driver_class, from_anywhere
 from hapticsim.drivers.registry import build_driver, options_for, require_driver
 from hapticsim.errors import ConfigError, DeviceError
 from hapticsim.model.scene import DeviceSettings
@@ -40,7 +40,7 @@ def refusal(folder: Path, text: str | bytes, wanted: str = ":Wave") -> str:
     file = folder / "wave.py"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(DeviceError) as refused:
-        find_driver(f"{file}{wanted}")
+        driver_class(f"{file}{wanted}")
     return str(refused.value).replace(f"{folder}/", "")
 
 
@@ -103,7 +103,7 @@ def test_a_file_that_is_none_is_one_sentence(tmp_path):
         ("pipe.py:Wave", "pipe.py: is a device, a pipe or a socket: name a file."),
     ):
         with pytest.raises(DeviceError) as refused:
-            find_driver(f"{tmp_path}/{name}")
+            driver_class(f"{tmp_path}/{name}")
         assert why in str(refused.value)
 
 
@@ -121,9 +121,9 @@ def test_a_relative_path_counts_from_the_working_folder_and_neighbours_can_be_im
     monkeypatch.setattr(sys, "path", list(sys.path))
     Path("wave_helper.py").write_text("AMPLITUDE_M = 0.03\n")
     Path("wave.py").write_text(WAVE.read_text() + "\nimport wave_helper\nHIGH = wave_helper.AMPLITUDE_M\n")
-    found = find_driver("wave.py:Wave")
+    found = driver_class("wave.py:Wave")
     assert sys.modules[found.__module__].HIGH == 0.03  # type: ignore[attr-defined]
-    assert find_driver("./wave.py:Wave") is found  # run once
+    assert driver_class("./wave.py:Wave") is found  # run once
     assert command_name(found) == "wave.py:Wave"
     assert from_anywhere("wave.py:Wave") == f"{tmp_path}/wave.py:Wave"
     assert from_anywhere("scripted") == "scripted"

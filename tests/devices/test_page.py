@@ -9,10 +9,10 @@ from dataclasses import fields, replace
 import pytest
 from hapticsim_devices.base import DeviceInfo, DeviceSample, Driver
 from hapticsim_devices.conformance import CHECKS, failure
-from hapticsim_devices.drivers import find_driver
 from hapticsim_devices.limits import DeviceLimits, Heating, TurningLimits
 from hapticsim_devices.ranges import OR_ZERO, RANGES, allowed
 
+from hapticsim.drivers.classes import driver_class
 from hapticsim.wire.messages.codec import LAYOUTS
 from hapticsim.wire.messages.fields import Refused
 from hapticsim.wire.messages.measurement import MASKS, QUATERNION, VECTORS
@@ -38,7 +38,7 @@ def page_driver(folder) -> type[Driver]:
     (text,) = re.findall(r"```python\n(\"\"\"A driver in one file.*?)```", PAGE, re.DOTALL)
     assert text == WAVE.read_text()
     (folder / "wave.py").write_text(text)
-    return find_driver(f"{folder}/wave.py:Wave")
+    return driver_class(f"{folder}/wave.py:Wave")
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ class Hanging(Scripted):
         ctypes.CDLL(None).pthread_mutex_lock(mutex)
         print("opens", flush=True)
         ctypes.CDLL(None).pthread_mutex_lock(mutex)  # of itself: no signal ends it
-program.find_driver, program.LEAVE_S = lambda name: Hanging, 0.5
+program.driver_class, program.LEAVE_S = lambda name: Hanging, 0.5
 sys.exit(program.main(["scripted", "--endpoint", sys.argv[1]]))
 """
 

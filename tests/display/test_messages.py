@@ -19,8 +19,9 @@ from hapticsim.display.messages.scene import (
 from hapticsim.display.messages.stats import StatsMessage
 from hapticsim.display.pace import Pace
 from hapticsim.display.panel.gauges import ForceHistory, log_place, microseconds
-from hapticsim.display.panel.words import fault_words, safety_words, silence_words
+from hapticsim.display.panel.words import safety_words, silence_words
 from hapticsim.display.scene.shadow import Level, shadow_on
+from hapticsim.wire.messages.fault_words import fault_words
 from tests import display_fake
 
 
@@ -88,11 +89,18 @@ def test_rotations_turn_vectors_like_the_quaternion_product():
 
 
 def test_every_fault_has_words():
-    for fault in Fault:
-        assert fault_words(fault) if fault else fault_words(fault) == ""
-    assert fault_words(Fault.DEVICE_SPEED | Fault.STOPPED) == (
-        "the device moved too fast, emergency stop, or device not ready"
+    single = [fault_words(fault, advice=False) for fault in Fault]
+    assert len(single) == len(set(single)) and fault_words(Fault.NONE) not in single
+    assert fault_words(Fault.NONE) == "no fault"
+    assert fault_words(Fault.DEVICE_SPEED | Fault.STRETCH) == (
+        "the device moved faster than allowed, "
+        "the coupler is stretched too far: move the device to the handle"
     )
+
+
+def test_the_window_says_what_happened_in_the_words_of_the_terminal_and_has_its_own_advice():
+    advice = safety_words(Safety.FAULT, Fault.STRETCH, connected=True, steers=False)[1]
+    assert advice == "No force: the coupler is stretched too far. Engage at the device."
 
 
 def test_advice_fits_the_state_and_who_steers():

@@ -4,31 +4,9 @@ from __future__ import annotations
 
 from hapticsim.codes import Fault, Safety
 from hapticsim.display.palette import FAINT, GREEN, ORANGE, SKY, VERMILION, Color
+from hapticsim.wire.messages.fault_words import fault_words
 
 SILENCE_S = 1.0  # after which the window says that nothing arrives
-
-_FAULTS = {
-    Fault.DEVICE_SILENT: "the device went silent",
-    Fault.NOT_FINITE: "the simulation was not finite",
-    Fault.DEVICE_SPEED: "the device moved too fast",
-    Fault.STOPPED: "emergency stop, or device not ready",
-    Fault.STRETCH: "the hand was too far from the handle",
-    Fault.TWIST: "the hand was twisted too far from the handle",
-    Fault.INCONSISTENT: "constraints contradict one another",
-    Fault.STALLED: "the loop stood still",
-    Fault.JUMP: "the device's position jumped",
-    Fault.OSCILLATION: "the device swung by itself",
-    Fault.ENERGY: "a tick would have gained energy",
-    Fault.LINK: "the remote site was not heard",
-    Fault.OVERLOAD: "too much power, speed or continuous force",
-    Fault.SUSPENDED: "the computer was suspended",
-    Fault.ROWS_FULL: "more shapes touch than the tick can hold",
-}
-
-
-def fault_words(fault: Fault) -> str:
-    """Every reason that holds, joined; empty for none."""
-    return ", ".join(text for bit, text in _FAULTS.items() if bit & fault)
 
 
 def safety_words(mode: Safety, fault: Fault, connected: bool, steers: bool) -> tuple[str, str, Color]:
@@ -48,7 +26,7 @@ def safety_words(mode: Safety, fault: Fault, connected: bool, steers: bool) -> t
         return "ENGAGED", f"Full force. {let_go}", GREEN
     if mode == Safety.INTERRUPTED:
         return "INTERRUPTED", "No force: nothing was heard for a moment. It comes back by itself.", ORANGE
-    why = fault_words(fault) or "unknown reason"
+    why = fault_words(fault, advice=False) if fault else "unknown reason"
     advice = f"No force: {why}. "
     if Fault.STRETCH in fault and steers:
         return "STOPPED", advice + "Bring the cross to the ring, then click to engage.", VERMILION
