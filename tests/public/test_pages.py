@@ -101,6 +101,15 @@ def test_no_page_has_a_program_that_no_test_runs():
     assert pages == elsewhere | set(PROGRAMS)
 
 
+def test_every_file_of_the_tour_is_there_and_has_what_the_tour_finds_in_it():
+    page = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+    files = re.findall(r"`((?:hapticsim|devices)/[\w/]+\.py)`(?:, `(\w+)`)?", page)
+    assert len(files) > 20
+    for file, name in files:
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert not name or re.search(rf"^ *(?:def|class) {name}\b", text, re.MULTILINE), (file, name)
+
+
 def test_every_constant_that_a_page_names_stands_in_the_module_it_names():
     modules: dict[str, str] = {}
     for file in sorted((ROOT / "hapticsim").rglob("*.py")):
