@@ -7,7 +7,6 @@ sent to the remote site, which takes the same command at the same tick.  What is
 
 from __future__ import annotations
 
-import dataclasses
 import threading
 import time
 from pathlib import Path
@@ -15,21 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.describe.topics import Describer
-from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Scene
-from hapticsim.server.server import Server
+from hapticsim.server.site_server import SiteServer
 from hapticsim.teleop.easing import PoseEasing
 from hapticsim.teleop.operator_site import OperatorSite
-from hapticsim.wire.publisher import Publisher
-from hapticsim.wire.sockets.curve_security import Curve
 from hapticsim.wire.sockets.endpoints import default_endpoint
 from hapticsim.wire.subscriber import Subscriber
 
 KNOCK_S = 0.02  # between two requests for the remote site's state, before the loop runs
 
 
-class Operator(Server):
+class Operator(SiteServer):
     """Server of the predicted mechanism, with the link to the remote.
 
     Parameters as ``Server``; ``telemetry_endpoint`` (where the remote site publishes) and
@@ -50,26 +45,12 @@ class Operator(Server):
         keys: Path | None = None,
         **options: Any,
     ) -> None:
-        if scene.link is None:
-            raise ConfigError(
-                scene.path,
-                "link",
-                "is missing: an operator side needs link.delay_up_s and link.delay_down_s.",
-            )
-        # what is foreseen here is not foreseen at the remote site, and may change the last bits of a tick
-        super().__init__(dataclasses.replace(scene, anticipate_s=0.0), role="operator", keys=keys, **options)
-        self._curve = Curve(keys) if keys else None
-        try:
-            self._commands = Publisher(
-                commands_endpoint or default_endpoint("commands"), road="link", curve=self._curve
-            )
-        except BaseException:
-            self.stop()
-            raise
+        super().__init__(
+            scene, role="operator", topic="commands", endpoint=commands_endpoint, keys=keys, **options
+        )
         self._telemetry_endpoint = telemetry_endpoint or default_endpoint("telemetry")
-        self._words = Describer(self.assembly, "operator")  # of the telemetry thread
         self.site = OperatorSite(
-            self.assembly, scene.link, self.loop, self._disarm, self._ease, self.say, options.get("progress")
+            self.assembly, self.link, self.loop, self._disarm, self._ease, self.say, options.get("progress")
         )
         self._easing = PoseEasing(len(self.assembly.equations.model.bodies))
         self.outlet.dress = self._dress
@@ -80,7 +61,7 @@ class Operator(Server):
     @property
     def commands_endpoint(self) -> str:
         """Where the remote site fetches commands."""
-        return self._commands.endpoint
+        return self.link_endpoint
 
     # -- life ------------------------------------------------------------------------------------------------
 
@@ -100,8 +81,8 @@ class Operator(Server):
             with self._starting:  # a start that is under way is waited for
                 pass
         super().stop()
-        if hasattr(self, "_commands") and not (self.outlives("outlet") or self.outlives("telemetry")):
-            self._commands.close()
+        if not (self.outlives("outlet") or self.outlives("telemetry")):
+            self.close_link()
 
     def _disarm(self) -> None:
         if self.session:
@@ -109,7 +90,7 @@ class Operator(Server):
 
     def _ease(self, before: np.ndarray, after: np.ndarray) -> None:
         """Telemetry thread: the mechanism was corrected; its picture goes over to where it is."""
-        self._easing.correct(self._words.bodies(before), self._words.bodies(after), time.monotonic())
+        self._easing.correct(self.words.bodies(before), self.words.bodies(after), time.monotonic())
 
     def _dress(self, payload: dict[str, Any]) -> None:
         """Either thread: poses as they are to be shown."""
@@ -119,14 +100,14 @@ class Operator(Server):
 
     def _send(self, rows: np.ndarray) -> None:
         """Outlet thread: send what was commanded."""
-        self._commands.offer("commands", self.site.send(rows, time.monotonic()))
+        self.send(self.site.send(rows, time.monotonic()))
 
     def _listen(self) -> None:
         """Telemetry thread: begin with the remote site's state; then predict, measure, correct, publish."""
         topics = ("telemetry",)
-        with Subscriber(self._telemetry_endpoint, topics=topics, curve=self._curve) as telemetry:
+        with Subscriber(self._telemetry_endpoint, topics=topics, curve=self.curve) as telemetry:
             while not self._stop.is_set() and not self.site.ready:
-                self._commands.offer("commands", self.site.knock())
+                self.send(self.site.knock())
                 self._hear(telemetry, KNOCK_S)
             with self._starting:
                 if not self._stop.is_set():
@@ -144,9 +125,7 @@ class Operator(Server):
         prediction = self.site.hear(message.payload, time.monotonic())
         if prediction is not None:
             site = self.site
-            payload = self._words.predicted(
-                prediction, site.confirmed, site.age_s, site.error_m, site.error_q
-            )
+            payload = self.words.predicted(prediction, site.confirmed, site.age_s, site.error_m, site.error_q)
             self._dress(payload)
             self.outlet.extra = ("predicted", payload)
 

@@ -7,21 +7,16 @@ jitter and loss is ``teleop/remote_site.py``; here are its threads and sockets.
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hapticsim.describe.topics import Describer
-from hapticsim.errors import ConfigError
 from hapticsim.kernels.memory.sample import PLACE, WIDTH
 from hapticsim.model.scene import Scene
-from hapticsim.server.server import Server
+from hapticsim.server.site_server import SiteServer
 from hapticsim.teleop.remote_site import RemoteSite
-from hapticsim.wire.publisher import Publisher
-from hapticsim.wire.sockets.curve_security import Curve
 from hapticsim.wire.sockets.endpoints import default_endpoint
 from hapticsim.wire.subscriber import Subscriber
 
@@ -29,7 +24,7 @@ STEP_S = 0.001  # of the link thread
 SHOW_S = 0.05  # between two pictures of a mechanism that stands still before its first command
 
 
-class Remote(Server):
+class Remote(SiteServer):
     """Server whose commands come through a link instead of from a device.
 
     Parameters as ``Server``; ``telemetry_endpoint`` (bound here) and ``commands_endpoint`` (where the
@@ -51,35 +46,24 @@ class Remote(Server):
         keys: Path | None = None,
         **options: Any,
     ) -> None:
-        if scene.link is None:
-            raise ConfigError(
-                scene.path, "link", "is missing: a remote site needs link.delay_up_s and link.delay_down_s."
-            )
         super().__init__(
-            dataclasses.replace(scene, anticipate_s=0.0),
+            scene,
             role="remote",
+            topic="telemetry",
+            endpoint=telemetry_endpoint,
             scheduled=True,
             publish_endpoint=publish_endpoint or default_endpoint("remote"),
             keys=keys,
             **options,
         )
-        self._curve = Curve(keys) if keys else None
         self._commands_endpoint = commands_endpoint or default_endpoint("commands")
-        try:
-            self._telemetry = Publisher(
-                telemetry_endpoint or default_endpoint("telemetry"), road="link", curve=self._curve
-            )
-        except BaseException:
-            self.stop()
-            raise
-        self.site = RemoteSite(self.assembly, scene.link, self.loop, self.say)
-        self._words = Describer(self.assembly, "remote")  # of the link thread
+        self.site = RemoteSite(self.assembly, self.link, self.loop, self.say)
         self._shown_at_s = 0.0
 
     @property
     def telemetry_endpoint(self) -> str:
         """Where the operator's side fetches telemetry."""
-        return self._telemetry.endpoint
+        return self.link_endpoint
 
     def start(self) -> None:
         super().start()
@@ -87,12 +71,11 @@ class Remote(Server):
 
     def stop(self) -> None:
         super().stop()
-        if hasattr(self, "_telemetry"):
-            self._telemetry.close()
+        self.close_link()
 
     def _serve_link(self) -> None:
         """Link thread: commands in, telemetry out."""
-        with Subscriber(self._commands_endpoint, topics=("commands",), curve=self._curve) as commands:
+        with Subscriber(self._commands_endpoint, topics=("commands",), curve=self.curve) as commands:
             while not self._stop.is_set():
                 message = commands.receive(STEP_S)
                 now_s = time.monotonic()
@@ -100,7 +83,7 @@ class Remote(Server):
                     self.site.receive(message.payload, now_s)
                     message = commands.receive()
                 for payload in self.site.step(now_s):
-                    self._telemetry.offer("telemetry", payload)
+                    self.send(payload)
                 self._show(now_s)
 
     def _show(self, now_s: float) -> None:
@@ -112,7 +95,7 @@ class Remote(Server):
         row = np.zeros(len(self.loop.columns))
         row[WIDTH : WIDTH + n.nq + n.nu] = self.loop.read_state()[: n.nq + n.nu]
         row[PLACE["device_qw"]] = row[PLACE["turn_offset_qw"]] = 1.0
-        self.outlet.extra = ("state", self._words.state(row))
+        self.outlet.extra = ("state", self.words.state(row))
 
     def live_line(self) -> str:
         """The server's line, with how the commands come."""
