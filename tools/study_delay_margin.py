@@ -132,7 +132,8 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for name, row in device_table().items():
         gains = gains_of(row, "z")
-        K, B, turning = gains.stiffness_N_per_m, gains.damping_Ns_per_m, gains.turning
+        straight, turning = gains.translation, gains.rotation
+        K, B = straight.stiffness, straight.damping
         assert turning is not None
         cells, turns = [], []
         for late in (0, 1, 2):
@@ -141,14 +142,12 @@ def main() -> None:
             for friction in (row, without_friction(row)):
                 for _ in range(trials):
                     moving += let_go(friction, K, B, late, rng)[0] > AT_REST_M_PER_S
-                    rate = let_turn(
-                        friction, turning.stiffness_Nm_per_rad, turning.damping_Nms_per_rad, late, rng
-                    )
+                    rate = let_turn(friction, turning.stiffness, turning.damping, late, rng)
                     turned += rate > AT_REST_RAD_PER_S
             cells.append(f"{moving} of {2 * trials}")
             turns.append(f"{turned} of {2 * trials}")
         print(
-            f"| {name} | {before(row):.0f} | {K:.0f} | {B:.1f} | {1e3 * gains.stable_until_s:.1f} ms | "
+            f"| {name} | {before(row):.0f} | {K:.0f} | {B:.1f} | {1e3 * straight.stable_until_s:.1f} ms | "
             f"{' | '.join(cells)} | {' | '.join(turns)} |"
         )
 

@@ -170,8 +170,8 @@ def takes_responses(equations: Equations) -> bool:
 
 def apply_gains(inp: Input, gains: Gains) -> None:
     """Put the coupler's gains and the force limit into the input of the tick."""
-    inp.coupler[:] = (gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N)
-    inp.turn_coupler[:] = gains.turning.as_input if gains.turning else 0.0
+    inp.coupler[:] = gains.translation.as_input
+    inp.turn_coupler[:] = gains.rotation.as_input if gains.rotation else 0.0
 
 
 def _cut_off_s(scene: Scene) -> float:

@@ -100,7 +100,7 @@ class HybridController:
         self._p = _gains("stiffness", settings.stiffness, nu)
         self._d = _gains("damping", settings.damping, nu)
         limits = settings.effort_limits
-        self._limit = _limits_of(equations) if limits is None else _gains("effort_limits", limits, nu)
+        self._limit = _effort_limits(equations) if limits is None else _gains("effort_limits", limits, nu)
         _check_numbers(settings)
         self.state = HybridState(np.zeros(nu), np.zeros(nu))
 
@@ -176,7 +176,7 @@ class HybridController:
         s.integral_N = float(min(max(s.integral_N + more, low), settings.force_reserve_N))
 
 
-def _limits_of(equations: Equations) -> np.ndarray:
+def _effort_limits(equations: Equations) -> np.ndarray:
     """(nu,) effort limits of the joints; 0 in a model means none."""
     joints = [j for j in equations.model.moving_joints for _ in range(j.nu)]
     return np.array([j.effort_limit if j.effort_limit > 0.0 else np.inf for j in joints])

@@ -15,17 +15,17 @@ numbers.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from hapticsim.arguments import number, unusable
-from hapticsim.haptics.choice import Asked, choose
-from hapticsim.haptics.let_go import Axis, stable_until_s
+from hapticsim.haptics.axis_gains import AxisGains, derive_axis, uncoupled
+from hapticsim.haptics.choice import Asked
+from hapticsim.haptics.let_go import Axis
 from hapticsim.model.scene import CouplerSettings, Mapping
 
 LARGEST = 1e9  # of any number that a device says of itself
 HAND_DAMPING = 6.5  # [N s/m], arm holding a HapticMaster (one published trial: 6.45); not a bound
 HAND_TURNING_DAMPING = 0.01  # [N m s/rad], the same at the 40 mm of a grip: a choice, not a measurement
-SHARE_OF_CONDITION = 0.8  # derived gains use at most this much of the damping available
 # What a device that does not say counts as: the lightest arm and the least damping of the device table, and
 # the table's guesses for a handle that turns.
 UNKNOWN_MASS_KG, UNKNOWN_DAMPING_NS_PER_M = 0.045, 4.0
@@ -64,103 +64,48 @@ def check_limits(limits: object) -> None:
 
 
 @dataclass(frozen=True)
-class TurningGains:
-    """Coupler of the rotation as felt at the device (K, B), and as it acts in the world."""
-
-    stiffness_Nm_per_rad: float
-    damping_Nms_per_rad: float
-    world_stiffness_Nm_per_rad: float
-    world_damping_Nms_per_rad: float
-    torque_limit_Nm: float  # on the hand
-    needed_damping_Nms_per_rad: float
-    device_damping_Nms_per_rad: float
-    hand_damping_Nms_per_rad: float
-    stable_until_s: float = 0.0  # longest delay with which the device, let go, comes to rest
-    refusal: str = ""  # why the user's gains were not taken, one sentence
-
-    @property
-    def as_input(self) -> tuple[float, float, float]:
-        """``Input.turn_coupler`` (kernels/memory/arrays.py)."""
-        return self.world_stiffness_Nm_per_rad, self.world_damping_Nms_per_rad, self.torque_limit_Nm
-
-    @property
-    def passive_alone(self) -> bool:
-        return self.device_damping_Nms_per_rad > self.needed_damping_Nms_per_rad
-
-    @property
-    def passive_with_hand(self) -> bool:
-        own = self.device_damping_Nms_per_rad + self.hand_damping_Nms_per_rad
-        return own > self.needed_damping_Nms_per_rad
-
-    def sentence(self) -> str:
-        """The check, as it is printed."""
-        if self.torque_limit_Nm == 0.0:
-            return "rotation is not coupled: the device cannot turn the hand"
-        if self.passive_alone:
-            verdict = "holds for the device alone"
-        elif self.passive_with_hand:
-            hand = f"{self.hand_damping_Nms_per_rad:g} N m s/rad"
-            verdict = f"holds with a hand ({hand}), not for the device alone"
-        else:
-            verdict = "does not hold: lower stiffness_Nm_per_rad or damping_Nms_per_rad of coupler"
-        return (
-            f"rotation K = {self.stiffness_Nm_per_rad:.3g} N m/rad, "
-            f"B = {self.damping_Nms_per_rad:.2g} N m s/rad, torque limit {self.torque_limit_Nm:.3g} N m; "
-            f"{let_go_sentence(self.stable_until_s)}; "
-            f"b > {self.needed_damping_Nms_per_rad:.2g} N m s/rad, "
-            f"device has b = {self.device_damping_Nms_per_rad:g}: {verdict}"
-        )
-
-
-@dataclass(frozen=True)
 class Gains:
-    """Coupler as felt at the device (K, B) and as it acts in the world (scaled by the mapping)."""
+    """The coupler of a device: of its translation, and where the scene couples it of its rotation."""
 
-    stiffness_N_per_m: float
-    damping_Ns_per_m: float
-    world_stiffness_N_per_m: float
-    world_damping_Ns_per_m: float
-    force_limit_N: float  # on the hand
-    needed_damping_Ns_per_m: float
-    device_damping_Ns_per_m: float
-    hand_damping_Ns_per_m: float
-    turning: TurningGains | None = None  # where the scene couples rotation
+    translation: AxisGains
+    rotation: AxisGains | None = None
     delay_s: float = 0.0  # from a measurement to its force, as the gains assume it
-    stable_until_s: float = 0.0  # longest delay with which the device, let go, comes to rest
-    refusal: str = ""  # why the user's gains were not taken, one sentence
-
-    @property
-    def passive_alone(self) -> bool:
-        return self.device_damping_Ns_per_m > self.needed_damping_Ns_per_m
-
-    @property
-    def passive_with_hand(self) -> bool:
-        return self.device_damping_Ns_per_m + self.hand_damping_Ns_per_m > self.needed_damping_Ns_per_m
-
-    def sentence(self) -> str:
-        """The check, as it is printed."""
-        if self.stiffness_N_per_m <= 0.0:
-            return "coupler K = 0 N/m: the hand will feel no spring; the device states what allows no more"
-        if self.passive_alone:
-            verdict = "holds for the device alone"
-        elif self.passive_with_hand:
-            verdict = f"holds with a hand ({self.hand_damping_Ns_per_m:g} N s/m), not for the device alone"
-        else:
-            verdict = "does not hold: lower the stiffness or the damping of coupler, or raise rate_Hz"
-        needed, own = self.needed_damping_Ns_per_m, self.device_damping_Ns_per_m
-        rotation = f"; {self.turning.sentence()}" if self.turning else ""
-        return (
-            f"coupler K = {self.stiffness_N_per_m:.0f} N/m, B = {self.damping_Ns_per_m:.2f} N s/m "
-            "at the device, "
-            f"force limit {self.force_limit_N:.1f} N; {let_go_sentence(self.stable_until_s, self.delay_s)}; "
-            f"passivity b > K (T/2 + delay) + |B| = {needed:.2f} N s/m, device has b = {own:g}: "
-            f"{verdict}{rotation}"
-        )
 
     @property
     def refusals(self) -> tuple[str, ...]:
         """Why gains that the user asked for were not taken, a sentence each."""
-        return tuple(r for r in (self.refusal, self.turning.refusal if self.turning else "") if r)
+        return tuple(axis.refusal for axis in (self.translation, self.rotation) if axis and axis.refusal)
+
+    def softened(self, share: float) -> Gains:
+        """The gains of a coupler that is slower by 1 / share."""
+        rotation = self.rotation.softened(share) if self.rotation else None
+        return replace(self, translation=self.translation.softened(share), rotation=rotation)
+
+    def sentence(self) -> str:
+        """The check, as it is printed."""
+        axis = self.translation
+        if axis.stiffness <= 0.0:
+            return "coupler K = 0 N/m: the hand will feel no spring; the device states what allows no more"
+        remedy = "lower the stiffness or the damping of coupler, or raise rate_Hz"
+        rotation = f"; {_rotation_sentence(self.rotation)}" if self.rotation else ""
+        return (
+            f"coupler K = {axis.stiffness:.0f} N/m, B = {axis.damping:.2f} N s/m at the device, "
+            f"force limit {axis.limit:.1f} N; {let_go_sentence(axis.stable_until_s, self.delay_s)}; "
+            f"passivity b > K (T/2 + delay) + |B| = {axis.needed_damping:.2f} N s/m, "
+            f"device has b = {axis.device_damping:g}: {axis.verdict('N s/m', remedy)}{rotation}"
+        )
+
+
+def _rotation_sentence(axis: AxisGains) -> str:
+    if axis.limit == 0.0:
+        return "rotation is not coupled: the device cannot turn the hand"
+    remedy = "lower stiffness_Nm_per_rad or damping_Nms_per_rad of coupler"
+    return (
+        f"rotation K = {axis.stiffness:.3g} N m/rad, B = {axis.damping:.2g} N m s/rad, "
+        f"torque limit {axis.limit:.3g} N m; {let_go_sentence(axis.stable_until_s)}; "
+        f"b > {axis.needed_damping:.2g} N m s/rad, device has b = {axis.device_damping:g}: "
+        f"{axis.verdict('N m s/rad', remedy)}"
+    )
 
 
 def let_go_sentence(stable_until_s: float, delay_s: float | None = None) -> str:
@@ -193,69 +138,67 @@ def derive_gains(
     Gains of the user's that the device cannot render are replaced by the largest it can, and
     ``Gains.refusals`` tells it, unless the settings say ``unsafe``.
     """
-    T = 1.0 / rate_Hz
-    b = limits.physical_damping_Ns_per_m if settings.device_damping is None else settings.device_damping
+    return Gains(
+        _translation(limits, settings, mapping, rate_Hz, force_limit_N, delay_s),
+        _rotation(limits, settings, mapping, rate_Hz, delay_s),
+        delay_s,
+    )
+
+
+def _translation(
+    limits: DeviceLimits,
+    settings: CouplerSettings,
+    mapping: Mapping,
+    rate_Hz: float,
+    force_limit_N: float | None,
+    delay_s: float,
+) -> AxisGains:
+    own, asked = limits.physical_damping_Ns_per_m, settings.device_damping
     axis = Axis(
-        limits.apparent_mass_kg or UNKNOWN_MASS_KG, T, delay_s, limits.velocity_window_s,
+        limits.apparent_mass_kg or UNKNOWN_MASS_KG, 1.0 / rate_Hz, delay_s, limits.velocity_window_s,
         limits.max_stiffness_N_per_m * min(1.0, rate_Hz / 1000.0),
         limits.max_damping_Ns_per_m or UNKNOWN_DAMPING_NS_PER_M,
     )  # fmt: skip
-    asked = Asked(
-        settings.stiffness, settings.damping, "stiffness_N_per_m", "damping_Ns_per_m", "N/m", "N s/m"
-    )
-    K, B, refusal = choose(asked, axis, SHARE_OF_CONDITION * (b + HAND_DAMPING), settings.unsafe)
-    force = limits.max_force_N if force_limit_N is None else min(force_limit_N, limits.max_force_N)
-    scale = mapping.motion_scale * mapping.force_scale
-    return Gains(
-        stiffness_N_per_m=K,
-        damping_Ns_per_m=B,
-        world_stiffness_N_per_m=K / scale,
-        world_damping_Ns_per_m=B / scale,
-        force_limit_N=force,
-        needed_damping_Ns_per_m=K * (0.5 * T + delay_s) + abs(B),
-        device_damping_Ns_per_m=b,
-        hand_damping_Ns_per_m=HAND_DAMPING,
-        turning=derive_turning(limits, settings, mapping, rate_Hz, delay_s),
-        delay_s=delay_s,
-        stable_until_s=stable_until_s(axis, K, B),
-        refusal=refusal,
+    return derive_axis(
+        Asked(settings.stiffness, settings.damping, "stiffness_N_per_m", "damping_Ns_per_m", "N/m", "N s/m"),
+        axis,
+        0.5 / rate_Hz + delay_s,
+        own if asked is None else asked,
+        HAND_DAMPING,
+        mapping.motion_scale * mapping.force_scale,
+        limits.max_force_N if force_limit_N is None else min(force_limit_N, limits.max_force_N),
+        settings.unsafe,
     )
 
 
-def derive_turning(
-    limits: DeviceLimits, settings: CouplerSettings, mapping: Mapping, rate_Hz: float, delay_s: float = 0.0
-) -> TurningGains | None:
-    """The same for the rotation; None where the scene couples none, all zero for a device that cannot turn.
+def _rotation(
+    limits: DeviceLimits, settings: CouplerSettings, mapping: Mapping, rate_Hz: float, delay_s: float
+) -> AxisGains | None:
+    """None where the scene couples none, all zero for a device that cannot turn.
 
-    Parameters as of ``derive_gains``.  Angles are not scaled; torques go with force times length.
+    Angles are not scaled; torques go with force times length.
     """
     if settings.rotation == "none":
         return None
-    own, hand = limits.physical_damping_Nms_per_rad, HAND_TURNING_DAMPING
-    b = own if settings.turning_device_damping is None else settings.turning_device_damping
+    own, asked = limits.physical_damping_Nms_per_rad, settings.turning_device_damping
+    b, limit = own if asked is None else asked, settings.torque_limit
     if limits.max_torque_Nm == 0.0:
-        return TurningGains(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, b, hand)
+        return uncoupled(b, HAND_TURNING_DAMPING)
     axis = Axis(
         limits.apparent_inertia_kg_m2 or UNKNOWN_INERTIA_KG_M2, 1.0 / rate_Hz, delay_s,
         limits.velocity_window_s, limits.max_stiffness_Nm_per_rad * min(1.0, rate_Hz / 1000.0),
         limits.max_damping_Nms_per_rad or UNKNOWN_DAMPING_NMS_PER_RAD,
     )  # fmt: skip
-    asked = Asked(
-        settings.turning_stiffness, settings.turning_damping,
-        "stiffness_Nm_per_rad", "damping_Nms_per_rad", "N m/rad", "N m s/rad",
+    return derive_axis(
+        Asked(
+            settings.turning_stiffness, settings.turning_damping,
+            "stiffness_Nm_per_rad", "damping_Nms_per_rad", "N m/rad", "N m s/rad",
+        ),
+        axis,
+        0.5 / rate_Hz + delay_s,
+        b,
+        HAND_TURNING_DAMPING,
+        mapping.force_scale / mapping.motion_scale,
+        limits.max_torque_Nm if limit is None else min(limit, limits.max_torque_Nm),
+        settings.unsafe,
     )  # fmt: skip
-    K, B, refusal = choose(asked, axis, SHARE_OF_CONDITION * (b + hand), settings.unsafe)
-    limit = settings.torque_limit
-    scale = mapping.force_scale / mapping.motion_scale
-    return TurningGains(
-        stiffness_Nm_per_rad=K,
-        damping_Nms_per_rad=B,
-        world_stiffness_Nm_per_rad=K / scale,
-        world_damping_Nms_per_rad=B / scale,
-        torque_limit_Nm=limits.max_torque_Nm if limit is None else min(limit, limits.max_torque_Nm),
-        needed_damping_Nms_per_rad=K * (0.5 / rate_Hz + delay_s) + abs(B),
-        device_damping_Nms_per_rad=b,
-        hand_damping_Nms_per_rad=hand,
-        stable_until_s=stable_until_s(axis, K, B),
-        refusal=refusal,
-    )

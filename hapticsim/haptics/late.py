@@ -18,7 +18,6 @@ late, and takes the force away anyway.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 from hapticsim.haptics.coupler import Gains
 from hapticsim.haptics.let_go import MARGIN_S
@@ -73,25 +72,4 @@ class LateForces:
         if self.share == wanted or (self.share < wanted and not is_off):
             return None
         self.share = wanted if is_off else max(wanted, self.share - PER_S * since)
-        return softened(self._gains, self.share)
-
-
-def softened(gains: Gains, share: float) -> Gains:
-    """The gains of a coupler that is slower by 1 / share."""
-    k, turning = share * share, gains.turning
-    if turning is not None:
-        turning = replace(
-            turning,
-            stiffness_Nm_per_rad=k * turning.stiffness_Nm_per_rad,
-            damping_Nms_per_rad=share * turning.damping_Nms_per_rad,
-            world_stiffness_Nm_per_rad=k * turning.world_stiffness_Nm_per_rad,
-            world_damping_Nms_per_rad=share * turning.world_damping_Nms_per_rad,
-        )
-    return replace(
-        gains,
-        stiffness_N_per_m=k * gains.stiffness_N_per_m,
-        damping_Ns_per_m=share * gains.damping_Ns_per_m,
-        world_stiffness_N_per_m=k * gains.world_stiffness_N_per_m,
-        world_damping_Ns_per_m=share * gains.world_damping_Ns_per_m,
-        turning=turning,
-    )
+        return self._gains.softened(self.share)

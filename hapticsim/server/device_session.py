@@ -197,8 +197,8 @@ class DeviceSession:
     def _take_gains(self, gains: Gains) -> None:
         """Give the loop the coupler's gains."""
         self._loop.write_gains(
-            np.array([gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, gains.force_limit_N]),
-            gains.turning.as_input if gains.turning else (0.0, 0.0, 0.0),
+            np.array(gains.translation.as_input),
+            gains.rotation.as_input if gains.rotation else (0.0, 0.0, 0.0),
         )
         self.gains = gains
 
@@ -208,8 +208,8 @@ class DeviceSession:
         gains = scene_gains(limits, scene)
         self._take_gains(gains)
         self._late, self._late_told_s = LateForces(gains, 1.0 / device_rate_Hz(scene), scene.tick_s), 0.0
-        self.force_limit_N, self.workspace_radius_m = gains.force_limit_N, limits.workspace_radius_m
-        self.torque_limit_Nm = gains.turning.torque_limit_Nm if gains.turning else 0.0
+        self.force_limit_N, self.workspace_radius_m = gains.translation.limit, limits.workspace_radius_m
+        self.torque_limit_Nm = gains.rotation.limit if gains.rotation else 0.0
         self._say(f"device {hello.model} ({hello.driver}): {gains.sentence()}")
         for refusal in gains.refusals:
             self._say(f"{scene.path}: {refusal}")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hapticsim.codes import Safety
-from hapticsim.haptics.coupler import derive_turning
+from hapticsim.haptics.coupler import derive_gains
 from hapticsim.model.scene import CouplerSettings, Mapping
 from hapticsim.simulate.simulation import Simulation
 from tests.models import Y, Z, turn
@@ -132,10 +132,10 @@ def test_a_held_spring_gives_a_moving_device_what_the_condition_says(K):
 @pytest.mark.parametrize("mass_of_device", [1e-4, 5e-4])
 def test_gains_that_are_derived_keep_a_pendulum_in_the_hand_passive(mass_of_device):
     limits = dataclasses.replace(SIGMA, apparent_inertia_kg_m2=mass_of_device)
-    gains = derive_turning(limits, CouplerSettings(rotation="full"), Mapping(), 1000.0)
-    assert gains.passive_with_hand and not gains.passive_alone
+    gains = derive_gains(limits, CouplerSettings(rotation="full"), Mapping(), 1000.0).rotation
+    assert gains is not None and gains.passive_with_hand and not gains.passive_alone
     start = scene("swing", "full", gravity=-9.81)
-    sim = armed(Simulation(start), gains.stiffness_Nm_per_rad, gains.damping_Nms_per_rad, 1e9)
+    sim = armed(Simulation(start), gains.stiffness, gains.damping, 1e9)
     rng = np.random.default_rng(1)
     a, p = rng.uniform(0.0, 0.1, 6), rng.uniform(0.0, 6.0, 6)
     w = 2.0 * math.pi * np.array([0.7, 2.0, 5.0, 11.0, 40.0, 90.0])
@@ -146,7 +146,7 @@ def test_gains_that_are_derived_keep_a_pendulum_in_the_hand_passive(mass_of_devi
     def rate(t: float) -> float:
         return float(a @ (w * np.cos(w * t + p)))
 
-    balance, worst, b = 0.0, 0.0, gains.needed_damping_Nms_per_rad
+    balance, worst, b = 0.0, 0.0, gains.needed_damping
     for k in range(3000):
         t = k * H
         hold(sim, about(Y, angle(t)), (0.0, rate(t), 0.0))
@@ -157,19 +157,19 @@ def test_gains_that_are_derived_keep_a_pendulum_in_the_hand_passive(mass_of_devi
 
 
 def test_a_device_without_torque_is_not_coupled_and_says_so():
-    gains = derive_turning(
+    gains = derive_gains(
         dataclasses.replace(SIGMA, max_torque_Nm=0.0), CouplerSettings(rotation="z"), Mapping(), 1000.0
     )
-    assert gains.as_input == (0.0, 0.0, 0.0)
-    assert gains.sentence() == "rotation is not coupled: the device cannot turn the hand"
-    assert derive_turning(SIGMA, CouplerSettings(), Mapping(), 1000.0) is None
+    assert gains.rotation is not None and gains.rotation.as_input == (0.0, 0.0, 0.0)
+    assert gains.sentence().endswith("; rotation is not coupled: the device cannot turn the hand")
+    assert derive_gains(SIGMA, CouplerSettings(), Mapping(), 1000.0).rotation is None
 
 
 def test_a_stiff_coupler_is_named_as_not_passive():
     settings = CouplerSettings(rotation="z", turning_stiffness=50.0, turning_damping=0.05, unsafe=True)
-    sentence = derive_turning(SIGMA, settings, Mapping(), 1000.0).sentence()
-    assert sentence == (
-        "rotation K = 50 N m/rad, B = 0.05 N m s/rad, torque limit 0.2 N m; "
+    sentence = derive_gains(SIGMA, settings, Mapping(), 1000.0).sentence()
+    assert sentence.endswith(
+        "; rotation K = 50 N m/rad, B = 0.05 N m s/rad, torque limit 0.2 N m; "
         "let go it swings by itself (stable up to 0.0 ms of delay); b > 0.075 N m s/rad, "
         "device has b = 0: does not hold: lower stiffness_Nm_per_rad or damping_Nms_per_rad of coupler"
     )

@@ -43,11 +43,12 @@ def test_the_softer_coupler_lets_the_device_rest_however_late_forces_are(name: s
     delay_s = TICK_S + 1e-3 * late_ms + 2e-3
     mass = device_table()[name].apparent_mass_kg
     for t_d in np.linspace(0.0, delay_s, 8):
-        assert growth(mass, soft.stiffness_N_per_m, soft.damping_Ns_per_m, TICK_S, (float(t_d),), 0.01) < 1.0
-        turn = soft.turning.stiffness_Nm_per_rad, soft.turning.damping_Nms_per_rad
+        straight = soft.translation.stiffness, soft.translation.damping
+        assert growth(mass, *straight, TICK_S, (float(t_d),), 0.01) < 1.0
+        turn = soft.rotation.stiffness, soft.rotation.damping
         assert growth(1e-4, *turn, TICK_S, (float(t_d),), 0.01) < 1.0
     if late_ms >= 4.0 and name == "omega_3":
-        old = gains.stiffness_N_per_m, gains.damping_Ns_per_m
+        old = gains.translation.stiffness, gains.translation.damping
         assert growth(mass, *old, TICK_S, (delay_s,), 0.01) > 1.0
 
 
@@ -55,10 +56,10 @@ def test_with_force_it_becomes_softer_smoothly_and_never_stiffer() -> None:
     gains = gains_of("omega_3")
     late = LateForces(gains, TICK_S, TICK_S)
     assert softest(late, 2.0 * TICK_S) == [] and late.look(math.nan, 50.0) is None
-    K = [g.stiffness_N_per_m for g in softest(late, 8.0 * TICK_S, 100.0)]
-    steps = -np.diff([gains.stiffness_N_per_m, *K])
+    K = [g.translation.stiffness for g in softest(late, 8.0 * TICK_S, 100.0)]
+    steps = -np.diff([gains.translation.stiffness, *K])
     assert len(K) > 20 and np.all(steps > 0.0)
-    assert steps.max() <= 0.02 * gains.stiffness_N_per_m
+    assert steps.max() <= 0.02 * gains.translation.stiffness
     assert softest(late, 1.0 * TICK_S, 200.0) == []
     assert late.share == pytest.approx(3.5 / 9.5)
     stiff = late.look(1.0 * TICK_S, 300.0, is_off=True)
@@ -71,10 +72,10 @@ def test_without_force_it_is_as_soft_as_the_round_trips_ask_for() -> None:
     softest(late, 8.0 * TICK_S)
     found = late.look(4.0 * TICK_S, 100.0, is_off=True)
     assert found is not None and late.share == pytest.approx(3.5 / 5.5)
-    assert found.stiffness_N_per_m == pytest.approx((3.5 / 5.5) ** 2 * gains.stiffness_N_per_m)
+    assert found.translation.stiffness == pytest.approx((3.5 / 5.5) ** 2 * gains.translation.stiffness)
     assert late.look(4.0 * TICK_S, 101.0, is_off=True) is None
     again = late.look(8.0 * TICK_S, 102.0)
-    assert again is not None and again.stiffness_N_per_m < found.stiffness_N_per_m
+    assert again is not None and again.translation.stiffness < found.translation.stiffness
 
 
 def test_a_fifth_of_the_forces_late_softens_nothing_and_a_delay_that_stays_does() -> None:
@@ -137,7 +138,7 @@ def test_a_session_softens_the_coupler_of_its_device_and_says_so_once() -> None:
         session._soften()
         time.sleep(0.005)
     assert given[-1][0] == pytest.approx((3.5 / 9.5) ** 2 * first)
-    assert session.gains.world_stiffness_N_per_m == given[-1][0]
+    assert session.gains.translation.world_stiffness == given[-1][0]
     assert sum("later than expected" in line for line in said) == 1
     trips.percentile_us = lambda percent, newest: 1500.0
     session._late._looked_s = -math.inf  # it is time for another look

@@ -78,13 +78,13 @@ def test_derived_gains_hold_for_any_mass_and_any_delay_up_to_two_milliseconds_mo
     limits = limits_of(Scripted({"emulate": name}).info.hello())
     T, delay_s = 1.0 / rate_Hz, 1.0 / rate_Hz
     gains = derive_gains(limits, CouplerSettings(), Mapping(), rate_Hz, None, delay_s)
-    assert gains.stiffness_N_per_m <= 0.5 * row.max_stiffness_N_per_m * min(1.0, rate_Hz / 1000.0)
-    assert gains.stiffness_N_per_m > 40.0 and gains.passive_with_hand
-    assert gains.stable_until_s > delay_s + 2e-3
+    assert gains.translation.stiffness <= 0.5 * row.max_stiffness_N_per_m * min(1.0, rate_Hz / 1000.0)
+    assert gains.translation.stiffness > 40.0 and gains.translation.passive_with_hand
+    assert gains.translation.stable_until_s > delay_s + 2e-3
     delays = np.linspace(0.0, delay_s + 2e-3, 9)
     for share, t_d in itertools.product((0.8, 0.9, 1.0, 1.5, 3.0, 10.0, 50.0), delays):
         m = share * row.apparent_mass_kg
-        assert growth(m, gains.stiffness_N_per_m, gains.damping_Ns_per_m, T, (float(t_d),), 0.01) < 1.0
+        assert growth(m, gains.translation.stiffness, gains.translation.damping, T, (float(t_d),), 0.01) < 1.0
 
 
 def test_a_slower_driver_gets_a_softer_coupler():
@@ -92,16 +92,16 @@ def test_a_slower_driver_gets_a_softer_coupler():
         replace(OMEGA, velocity_window_s=0.05), CouplerSettings(), Mapping(), 1000.0, None, 1e-3
     )
     fast = derive_gains(OMEGA, CouplerSettings(), Mapping(), 1000.0, None, 1e-3)
-    assert slow.stiffness_N_per_m < 0.8 * fast.stiffness_N_per_m
-    assert growth(0.2, slow.stiffness_N_per_m, slow.damping_Ns_per_m, 1e-3, (0.0, 3e-3), 0.05) < 1.0
+    assert slow.translation.stiffness < 0.8 * fast.translation.stiffness
+    assert growth(0.2, slow.translation.stiffness, slow.translation.damping, 1e-3, (0.0, 3e-3), 0.05) < 1.0
 
 
 def test_the_rotation_holds_too():
     limits = limits_of(Scripted({"emulate": "sigma_7", "turning": True}).info.hello())
     settings = CouplerSettings(rotation="z")
-    turning = derive_gains(limits, settings, Mapping(), 1000.0, None, 1e-3).turning
+    turning = derive_gains(limits, settings, Mapping(), 1000.0, None, 1e-3).rotation
     assert turning.stable_until_s > 3e-3
-    K, B = turning.stiffness_Nm_per_rad, turning.damping_Nms_per_rad
+    K, B = turning.stiffness, turning.damping
     for t_d in np.linspace(0.0, 3e-3, 7):
         assert growth(1e-4, K, B, 1e-3, (float(t_d),), 0.01) < 1.0
 
@@ -119,16 +119,16 @@ def test_the_rotation_holds_too():
 def test_gains_that_a_device_cannot_render_are_replaced_and_told(K, B, taken):
     gains = derive_gains(OMEGA, CouplerSettings(stiffness=K, damping=B), Mapping(), 1000.0, None, 1e-3)
     assert (gains.refusals == ()) is taken
-    assert gains.stable_until_s > 3e-3
+    assert gains.translation.stable_until_s > 3e-3
     if taken:
-        assert K == gains.stiffness_N_per_m and B in (None, gains.damping_Ns_per_m)
+        assert K == gains.translation.stiffness and B in (None, gains.translation.damping)
     unsafe = derive_gains(
         OMEGA, CouplerSettings(stiffness=K, damping=B, unsafe=True), Mapping(), 1000.0, None, 1e-3
     )
     assert (
         unsafe.refusals == ()
-        and K in (None, unsafe.stiffness_N_per_m)
-        and B in (None, unsafe.damping_Ns_per_m)
+        and K in (None, unsafe.translation.stiffness)
+        and B in (None, unsafe.translation.damping)
     )
 
 
@@ -161,10 +161,10 @@ def test_every_device_of_the_table_comes_to_rest_when_it_is_let_go(name, late):
     gains = gains_of(row, "z")
     rng = np.random.default_rng(late)
     for friction in (row, without_friction(row)):
-        speed, _ = let_go(friction, gains.stiffness_N_per_m, gains.damping_Ns_per_m, late, rng)
+        speed, _ = let_go(friction, gains.translation.stiffness, gains.translation.damping, late, rng)
         assert speed < AT_REST_M_PER_S
-        turning = gains.turning
-        rate = let_turn(friction, turning.stiffness_Nm_per_rad, turning.damping_Nms_per_rad, late, rng)
+        turning = gains.rotation
+        rate = let_turn(friction, turning.stiffness, turning.damping, late, rng)
         assert rate < AT_REST_RAD_PER_S
 
 
@@ -179,7 +179,7 @@ def test_a_device_that_states_more_gets_no_less(mass):
     """A ceiling of 1e7 N/m once gave no stiffness at all: the search's steps were spent on what cannot be."""
     stated = [0.0, 1e3, 4e3, 2e4, 1e5, 1e6, 1e7]
     gains = [derive(replace(OMEGA, max_stiffness_N_per_m=K, apparent_mass_kg=mass)) for K in stated]
-    stiffness = [g.stiffness_N_per_m for g in gains]
+    stiffness = [g.translation.stiffness for g in gains]
     assert stiffness[0] == 0.0 and stiffness == sorted(stiffness) and stiffness[1] > 300.0
     assert gains[0].sentence().startswith("coupler K = 0 N/m: the hand will feel no spring")
 
@@ -218,8 +218,8 @@ def test_whatever_a_device_says_of_itself_gives_gains_that_are_finite_and_soon(r
         began = time.process_time()
         gains = derive_gains(limits, CouplerSettings(rotation="full"), Mapping(), rate_Hz, None, 1e-3)
         assert time.process_time() - began < 4.0  # it was a minute
-        turning = gains.turning
+        turning = gains.rotation
         assert turning is not None
-        figures = [gains.stiffness_N_per_m, gains.damping_Ns_per_m, gains.stable_until_s]
-        figures += [turning.stiffness_Nm_per_rad, turning.damping_Nms_per_rad, turning.stable_until_s]
+        figures = [gains.translation.stiffness, gains.translation.damping, gains.translation.stable_until_s]
+        figures += [turning.stiffness, turning.damping, turning.stable_until_s]
         assert np.all(np.isfinite(figures)) and min(figures) >= 0.0, limits

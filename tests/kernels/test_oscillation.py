@@ -40,7 +40,7 @@ def scene_of(mass_kg: float = 1000.0) -> hs.Scene:
 def derived(name: str) -> tuple[float, float]:
     """K and B that a device of the table gets."""
     gains = scene_gains(limits_of(Scripted({"emulate": name}).info.hello()), scene_of())
-    return gains.stiffness_N_per_m, gains.damping_Ns_per_m
+    return gains.translation.stiffness, gains.translation.damping
 
 
 def let_go(name: str, K: float | None, B: float | None, late: int) -> np.ndarray:

@@ -99,8 +99,8 @@ def stiffen(rig: Rig) -> None:
     """Gains that whoever set ``coupler.unsafe`` may have given it."""
     gains = rig.session.gains
     assert gains is not None
-    K, B = STIFFER * gains.world_stiffness_N_per_m, SOFTER * gains.world_damping_Ns_per_m
-    rig.loop.write_gains(np.array([K, B, gains.force_limit_N]))
+    K, B = STIFFER * gains.translation.world_stiffness, SOFTER * gains.translation.world_damping
+    rig.loop.write_gains(np.array([K, B, gains.translation.limit]))
 
 
 def interrupted(rig: Rig) -> Callable[[], str]:

@@ -53,8 +53,8 @@ def hand(seconds: float, clicks_from_s: float = 0.1) -> np.ndarray:
     rows[:, PLACE["device_age_s"]], rows[:, PLACE["device_present"]] = 1e-3, 1.0
     rows[:, PLACE["arm_requests"]] = np.maximum(np.floor((t - clicks_from_s) / CLICK_S) + 1.0, 0.0)
     gains = scene_gains(limits_of(Scripted({}).info.hello()), scene())
-    rows[:, PLACE["coupler_stiffness_N_per_m"]] = gains.world_stiffness_N_per_m
-    rows[:, PLACE["coupler_damping_Ns_per_m"]] = gains.world_damping_Ns_per_m
+    rows[:, PLACE["coupler_stiffness_N_per_m"]] = gains.translation.world_stiffness
+    rows[:, PLACE["coupler_damping_Ns_per_m"]] = gains.translation.world_damping
     rows[:, PLACE["force_limit_N"]], rows[:, PLACE["device_qw"]] = CLAMP_N, 1.0
     rows[:, PLACE["device_flags"]], rows[:, PLACE["tick_gap_s"]] = int(DeviceFlag.READY), scene().tick_s
     return rows

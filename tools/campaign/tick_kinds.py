@@ -30,7 +30,7 @@ def bench() -> tuple[hs.Simulation, Fork]:
     scene = hs.load(SCENE)
     sim = hs.Simulation(replace(scene, safety=replace(scene.safety, ramp_s=RAMP_S)))
     gains = scene_gains(limits_of(Scripted({}).info.hello()), sim.scene)
-    sim._input.coupler[:] = gains.world_stiffness_N_per_m, gains.world_damping_Ns_per_m, LIMIT_N
+    sim._input.coupler[:] = gains.translation.world_stiffness, gains.translation.world_damping, LIMIT_N
     return sim, sim.fork()
 
 
