@@ -113,7 +113,7 @@ def test_the_class_of_a_file_without_its_suffix_is_answered_with_it(tmp_path, mo
     with pytest.raises(
         DeviceError, match=r"there is no device 'wave:Wave' \(did you mean 'wave.py:Wave'\?\)"
     ):
-        find_driver("wave:Wave")
+        driver_class("wave:Wave")
 
 
 def test_a_relative_path_counts_from_the_working_folder_and_neighbours_can_be_imported(tmp_path, monkeypatch):
@@ -179,9 +179,9 @@ def test_a_name_that_several_packages_register_is_refused_with_all_of_them(monke
     monkeypatch.setattr(
         driver_classes, "entry_points", lambda group: [*real(group=group), *real(group=group), Other()]
     )
-    assert find_driver("mouse").name == "mouse"  # the same package found twice is one
+    assert driver_class("mouse").name == "mouse"  # the same package found twice is one
     with pytest.raises(DeviceError) as refused:
-        find_driver("scripted")
+        driver_class("scripted")
     assert str(refused.value) == (
         f"device 'scripted' is registered by several packages, as {twice} and their_package:Scripted: remove "
         "all but one of them, or name the class of a file, as in wave.py:Wave."
