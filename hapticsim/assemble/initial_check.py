@@ -15,7 +15,7 @@ from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.arrays import Output
 from hapticsim.kernels.motion.energy import MOST_Q, MOST_TURN, MOST_U
 from hapticsim.model.multibody.joint import WORLD, Placement
-from hapticsim.model.protocol import SceneModel
+from hapticsim.model.protocol import SceneModel, is_model
 from hapticsim.model.scene import Scene, Shape
 
 LEAST_RATE_Hz, MOST_RATE_Hz = 1.0, 1e5
@@ -99,7 +99,7 @@ def check_scene(scene: object) -> None:
                 "scene",
                 f"= {shown(scene)} is no scene: give hs.Simulation(hs.load({shown(scene)})).",
             )
-        if isinstance(scene, SceneModel):
+        if is_model(scene):
             raise ConfigError(
                 "Simulation",
                 "scene",
@@ -107,7 +107,7 @@ def check_scene(scene: object) -> None:
                 "scene file and give hs.Simulation(hs.load(path)).",
             )
         raise ConfigError("Simulation", "scene", f"= {shown(scene)} is no scene: give what hs.load returns.")
-    if not isinstance(scene.model, SceneModel):
+    if not is_model(scene.model):
         raise unusable("Simulation", "scene.model", scene.model, "a model")
     model = scene.model
     number("Simulation", "scene.rate_Hz", scene.rate_Hz, LEAST_RATE_Hz, MOST_RATE_Hz)

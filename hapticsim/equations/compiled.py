@@ -30,7 +30,7 @@ from hapticsim.equations.tree.recursions import poses
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.model.moving import MovingTree, moving_tree
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.protocol import SceneModel
+from hapticsim.model.protocol import is_model
 
 
 def signature(name: str) -> Any:
@@ -158,7 +158,7 @@ def check_model(where: str, model: object) -> None:
     ------
     ConfigError : what was given, and what to give.
     """
-    if isinstance(model, SceneModel) and not isinstance(model, Model):
+    if is_model(model) and not isinstance(model, Model):
         raise ConfigError(
             where,
             "model",

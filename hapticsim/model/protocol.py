@@ -7,11 +7,12 @@ equations.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard
 
 import numpy as np
 
 from hapticsim.model.constraints import Constraint
+from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.multibody.columns import Column
 from hapticsim.model.multibody.joint import Body, Link, Start
 from hapticsim.model.multibody.tree import Model
@@ -40,7 +41,6 @@ class MovingJoint(Protocol):
     def effort_limit(self) -> float: ...  # [N m] or [N], 0 or infinite: none
 
 
-@runtime_checkable
 class SceneModel(Protocol):
     """Names, sizes and start of what moves in a scene; ``equations_of`` gives its equations."""
 
@@ -95,3 +95,8 @@ class SceneModel(Protocol):
     def program(self) -> str | None: ...  # the Python file it was made by
     def with_gravity(self, gravity_W: np.ndarray) -> SceneModel: ...  # (3,) [m/s^2], unless it has its own
     def as_tree(self, remedy: str) -> Model: ...  # refuses a mechanism; remedy: the end of the sentence
+
+
+def is_model(thing: object) -> TypeGuard[SceneModel]:
+    """Say whether a user gave one of the siblings; a protocol would be asked for each of its values."""
+    return isinstance(thing, (Model, MechanismModel))

@@ -19,7 +19,7 @@ from hapticsim.arguments import unusable
 from hapticsim.errors import HapticsimError
 from hapticsim.model.multibody.joint import ANGULAR, LINEAR, Body, Joint, Placement
 from hapticsim.model.multibody.rotation import rotation_from_rpy
-from hapticsim.model.protocol import SceneModel
+from hapticsim.model.protocol import SceneModel, is_model
 
 # Fields and their keys by the unit in which the joint moves; limits are for joints with one coordinate.
 _KEYS = {
@@ -56,7 +56,7 @@ def model_to_yaml(model: SceneModel) -> str:
     HapticsimError : not a model, or a mechanism by Kane's method; a joint has a property that a scene file
         has no key for.
     """
-    if not isinstance(model, SceneModel):
+    if not is_model(model):
         raise unusable("model_to_yaml", "model", model, "a hapticsim.Model")
     model = model.as_tree(
         "write a scene file that names its Python file under robot: {mechanism: {path: ...}}."
