@@ -22,9 +22,7 @@ HEIGHT_M = 0.42  # of the trunk at the start
 STAND_M = 0.37  # of the hips on the stand
 
 
-def many_legs(
-    contacts: bool, anticipate_s: float = 0.0, velocity: float = -0.5, stand: bool = False
-) -> Scene:
+def many_legs(contacts: bool, velocity: float = -0.5, stand: bool = False) -> Scene:
     """The scene: 40 speeds, without or with contacts of the feet, and ROWS constraints, free.
 
     stand : no trunk; the legs hang from the world and bounce on the floor.
@@ -74,7 +72,6 @@ def many_legs(
         "torques": torques,
         "handle": {"body": "thigh0" if stand else "trunk"},
         "initial": {"q_rad": q_rad},
-        "anticipate_s": anticipate_s,
         "device": {"driver": "scripted"},
     }
     if not stand:

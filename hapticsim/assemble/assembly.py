@@ -22,7 +22,7 @@ from hapticsim.kernels.memory.allocate import (
     allocate_workspace,
     rows_at_most,
 )
-from hapticsim.kernels.memory.arrays import HINTS, MAX_EVENTS, Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.sample import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
 from hapticsim.model.constraints import bodies_of, nearest_constraint
@@ -58,7 +58,7 @@ class Assembly:
         return allocate_state(scene.q0, scene.u0, self.plan, hold, offset, origin)
 
     def new_input(self) -> Input:
-        inp = allocate_input(self.equations.nu, len(self.scene.constraints), self.hints)
+        inp = allocate_input(self.equations.nu, len(self.scene.constraints))
         inp.gap[0] = self.scene.tick_s
         return inp
 
@@ -80,11 +80,6 @@ class Assembly:
         )
 
     @property
-    def hints(self) -> int:
-        """Foreseen events that a tick is told of: none where nobody looks ahead."""
-        return HINTS if self.scene.anticipate_s > 0.0 else 0
-
-    @property
     def contact_names(self) -> list[str]:
         """One name per contact candidate: shapes, numbered where a pair has several."""
         pairs = [f"{c.a}-{c.b}" for c in self.candidates]
@@ -104,7 +99,7 @@ class Assembly:
         """Names of the numbers of one tick (kernels/memory/sample.py)."""
         eq = self.equations
         constraints = [c.name for c in self.scene.constraints]
-        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names, self.hints)
+        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names)
 
     @property
     def first_switch(self) -> int:

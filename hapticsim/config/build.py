@@ -97,7 +97,6 @@ def build(
             entry.device.hold_to_run,
         ),
         link=None if link is None else LinkSettings(**link.model_dump()),
-        anticipate_s=float(entry.anticipate_s),
         publish_Hz=float(entry.publish.rate_Hz),
         look_ahead_s=float(entry.publish.look_ahead_s),
         device_endpoint=entry.device.endpoint,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.describe.constraints import is_angular
-from hapticsim.kernels.memory.sample import FIXED, HINT_WORDS
+from hapticsim.kernels.memory.sample import FIXED
 from hapticsim.model.constraints import Row
 from hapticsim.model.multibody.columns import Column
 from hapticsim.model.protocol import SceneModel
@@ -62,13 +62,6 @@ FIXED_WORDS: dict[str, tuple[str, str]] = {
     **{key.format(a): ("", words) for key, words in _QUATERNIONS.items() for a in "wxyz"},
 }
 
-_HINTS = {
-    "guard": ("", "which guard fires; -1: none"),
-    "bend_per_s": ("1/s", "how the guard bends"),
-    "dependent": ("", "the dependent speeds to choose: a sum of 2^r; 0: none"),
-    "pushing": ("", "the contacts that push at an impulse: a sum of 2^k; 0: none"),
-}
-
 
 def tick_quantities(assembly: Assembly) -> list[Quantity]:
     """Return what the columns of a run of ticks are, in their order (kernels/memory/sample.py)."""
@@ -95,11 +88,6 @@ def tick_quantities(assembly: Assembly) -> list[Quantity]:
         *(
             _plain(f"row_force[{name}]", _row_units(row, scene)[1], "force of the row, or of its friction")
             for name, row in zip(assembly.row_names, rows, strict=True)
-        ),
-        *(
-            _plain(f"hint_{what}[{i}]", _HINTS[what][0], f"foreseen event: {_HINTS[what][1]}")
-            for i in range(assembly.hints)
-            for what in HINT_WORDS
         ),
     ]
 

@@ -141,7 +141,6 @@ class Scene:
     safety: SafetySettings = field(default_factory=SafetySettings)
     device: DeviceSettings = field(default_factory=DeviceSettings)
     link: LinkSettings | None = None
-    anticipate_s: float = 0.0  # how far ahead events are foreseen for the tick; 0: not at all
     publish_Hz: float = 200.0
     look_ahead_s: float = 0.15  # ghost without a link: how far to look; 0 for none
     device_endpoint: str | None = None  # None: ipc in a private folder

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from hapticsim.kernels.machine_code.cache import kept
-from hapticsim.kernels.memory.arrays import CHOICE, HINT, State
+from hapticsim.kernels.memory.arrays import CHOICE, State
 from hapticsim.kernels.memory.block import Block, Int, IntVector, Matrix, Vector
 from hapticsim.kernels.memory.command import COMMAND, apply_command
 from hapticsim.kernels.memory.pack import pack_state, state_size
@@ -19,10 +19,7 @@ EARLY_NS = 60_000  # the loop wakes at least this long before the deadline and s
 MOST_EARLY = 10  # and at most this part of a period where that is more: others want the processor
 RING_ROWS = 4096  # about 4 s at 1 kHz before the recorder loses rows
 EVENT_ROWS = 1024
-FORESEEN = 64  # foreseen events, each its tick and a row of Input.hint
-FORECAST = 1 + HINT
 CHOICE_ROWS = 256
-SPREAD = 2  # ticks that an event may come earlier or later than foreseen
 SCHEDULE_ROWS = 8192  # ticks ahead for which a command may wait
 
 # Device slot: position 3, velocity 3, stamp [s], present, arm requests, disarm requests, coupler stiffness,
@@ -70,10 +67,7 @@ class Exchange(Block):
     sample: Vector  # (DEVICE,) scratch
     state_count: IntVector  # (1,) int, state slot: the packed state after the newest tick (loop)
     state_slot: Vector  # (state_size,)
-    foreseen_count: IntVector  # (1,) int, slot of what is foreseen (ahead)
-    foreseen_slot: Vector  # (FORECAST FORESEEN,)
-    foreseen: Vector  # (FORECAST FORESEEN,) scratch of the loop: the newest copy
-    scratch: Vector  # as long as the longer slot that the loop reads: for copies that may be torn
+    scratch: Vector  # (DEVICE,) for a copy that may be torn
     switch: IntVector  # (nc,) int, as in Input: what was asked of the constraints (any thread)
 
 
@@ -149,31 +143,6 @@ def sample_input(state, inp, io, now, gap_ns, suspended_ns):
         inp.turn[j] = io.sample[TURN + j]
     if load_acquire(io.link, 0) == 1:
         inp.link[0] = max(1e-9 * (now - load_acquire(io.link, 1)), 0.0)
-
-
-@njit(nogil=True)
-def take_hints(foreseen, tick, hint):
-    """Write to hint (nh, HINT) what is foreseen for a tick, then for its neighbours, which it may meet."""
-    count = 0
-    for apart in range(SPREAD + 1):
-        for i in range(foreseen.size // FORECAST):
-            at = foreseen[FORECAST * i]
-            if at >= 0.0 and abs(at - tick) == apart and count < hint.shape[0]:
-                for j in range(HINT):
-                    hint[count, j] = foreseen[FORECAST * i + 1 + j]
-                count += 1
-    for i in range(count, hint.shape[0]):
-        hint[i, 0] = -1.0
-        for j in range(1, HINT):
-            hint[i, j] = 0.0
-
-
-@njit(nogil=True)
-def sample_hints(state, inp, io):
-    """Tell the tick what is foreseen for it."""
-    if inp.hint.shape[0] > 0:
-        read_slot(io.foreseen_count, io.foreseen_slot, io.scratch, io.foreseen)
-        take_hints(io.foreseen, state.tick[0], inp.hint)
 
 
 @njit(nogil=True)
@@ -296,9 +265,6 @@ def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: Stat
         sample=np.zeros(DEVICE),
         state_count=np.zeros(1, np.int64),
         state_slot=np.zeros(state_size(state)),
-        foreseen_count=np.zeros(1, np.int64),
-        foreseen_slot=np.full(FORECAST * FORESEEN, -1.0),
-        foreseen=np.full(FORECAST * FORESEEN, -1.0),
-        scratch=np.zeros(max(DEVICE, FORECAST * FORESEEN)),
+        scratch=np.zeros(DEVICE),
         switch=np.zeros(state.hold.size, np.int64),
     )

@@ -26,7 +26,6 @@ from hapticsim.kernels.machine_code.cache import kept
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.command import COMMAND
 from hapticsim.kernels.memory.pack import unpack_state
-from hapticsim.realtime.ahead import Ahead
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.catch_up import CatchUp
 from hapticsim.realtime.clock import (
@@ -53,7 +52,6 @@ from hapticsim.realtime.exchange import (
     allocate_exchange,
     clear_schedule,
     has_command,
-    sample_hints,
     sample_input,
     schedule_command,
     write_choices,
@@ -101,7 +99,6 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
         suspended = suspended_ns(io.asleep, boot, now_ns(io.timespec))
         sample_input(state, inp, io, now, now - last, suspended)
         last = now
-        sample_hints(state, inp, io)
         tick = state.tick[0]
         take(plan, state, inp, out, ws)
         ease(plan, state, inp, out, io, corrected)
@@ -156,8 +153,6 @@ class RealTimeLoop:
         self._step = step_address(progress)
         self._kernel = compile_cached(_loop, LOOP, progress)
         self._thread: threading.Thread | None = None
-        looks = assembly.hints > 0 and not scheduled
-        self._ahead = Ahead(assembly, self._io, self._step, progress) if looks else None
         self._rows = np.zeros((RING_ROWS, width))
         self._events = np.zeros((EVENT_ROWS, 5))
         self._choices = np.zeros_like(self._io.choice_ring)
@@ -196,8 +191,6 @@ class RealTimeLoop:
         self._thread.start()
         ready.wait(5.0)
         self.scheduling += locked
-        if self._ahead:
-            self._ahead.start(realtime_priority)
 
     def stop(self) -> None:
         """Stop after the present tick."""
@@ -205,8 +198,6 @@ class RealTimeLoop:
         if self._thread is not None:
             self._thread.join(2.0)
             gc.unfreeze()
-        if self._ahead:
-            self._ahead.join(2.0)
 
     @property
     def running(self) -> bool:
@@ -384,7 +375,6 @@ class RealTimeLoop:
             "interruptions": int(self.state.interruption[2]),
             "longest_interruption_ms": 1e3 * float(self.state.interruption[3]),
             "scheduling": self.scheduling,
-            "looks_ahead": self._ahead.looks if self._ahead else 0,
         }
 
     def reset_statistics(self) -> None:

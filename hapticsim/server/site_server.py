@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +35,7 @@ class SiteServer(Server):
             site = "an operator side" if role == "operator" else "a remote site"
             problem = f"is missing: {site} needs link.delay_up_s and link.delay_down_s."
             raise ConfigError(scene.path, "link", problem)
-        # what is foreseen at one end is not foreseen at the other, and may change the last bits of a tick
-        super().__init__(dataclasses.replace(scene, anticipate_s=0.0), role=role, keys=keys, **options)
+        super().__init__(scene, role=role, keys=keys, **options)
         self.link: LinkSettings = scene.link
         self.curve = Curve(keys) if keys else None
         self.topic = topic

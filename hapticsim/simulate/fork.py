@@ -41,7 +41,7 @@ class Fork:
 
     @cached_property
     def input(self) -> Input:
-        """What was asked for: torques and force applied, device, gains, arming, switch requests, hints."""
+        """What was asked for: torques and force applied, device, gains, arming, switch requests."""
         return Input(**self._part("input."))
 
     @cached_property
@@ -105,5 +105,4 @@ def tick_function_of(assembly: Assembly) -> str:
             digest.update(f"{name}{value.shape}".encode() + value.tobytes())
         elif not (isinstance(value, int) and value >= LEAST_ADDRESS):
             digest.update(f"{name}{value!r}".encode())
-    digest.update(f"hints {assembly.hints}".encode())
     return digest.hexdigest()

@@ -383,8 +383,6 @@ class Simulation:
         self._input.link[0] = row[PLACE["link_late_s"]]
         self._input.flags[0], self._input.gap[:] = row[flags], row[flags + 1 : flags + 3]
         self._input.switch[:] = row[switches]
-        if hint := self._input.hint.size:
-            self._input.hint[:] = row[-hint:].reshape(self._input.hint.shape)
 
     @cached_property
     def _row_shape(self) -> tuple[int]:

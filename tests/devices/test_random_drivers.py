@@ -239,7 +239,7 @@ def fake_simulation() -> Any:
     """A tick that pushes once it was armed."""
     scene = SimpleNamespace(
         tick_s=PERIOD_S, rate_Hz=1000.0, constraints=(), switch_on_button={}, link=None,
-        device_endpoint=None, coupler=SimpleNamespace(anticipate_s=0.0), anticipate_s=0.0,
+        device_endpoint=None, coupler=SimpleNamespace(),
     )  # fmt: skip
     state = {"armed": False}
 

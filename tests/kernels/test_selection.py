@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from hapticsim.kernels.linalg import selection
-from hapticsim.kernels.solve import prepared
 from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 
 pivot_columns = compiled(selection.pivot_columns, MATRIX, INT, INT, INTS, INT, INTS, VECTOR)
@@ -17,7 +16,7 @@ select_speeds = compiled(
     selection.select_speeds, MATRIX, INT, MATRIX, INT, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS
 )
 
-condition_with = compiled(prepared.condition_with, INTS, MATRIX, INT, INT, FLOAT, MATRIX)
+condition_with = compiled(selection.condition_with, INTS, MATRIX, INT, INT, FLOAT, MATRIX)
 
 
 class Choice:

@@ -33,7 +33,7 @@ def bits(sim: hs.Simulation) -> dict[str, bytes]:
 def act(sim: hs.Simulation, rng: np.random.Generator) -> str:
     """Ask for something, as a program or a person might; returns what."""
     names = [c.name for c in sim.scene.constraints]
-    what = str(rng.choice(["torque", "force", "device", "gone", "arm", "disarm", "switch", "couple", "hint"]))
+    what = str(rng.choice(["torque", "force", "device", "gone", "arm", "disarm", "switch", "couple"]))
     if what == "torque":
         sim.apply(torque=rng.normal(size=sim.state.u.size))
     elif what == "force" and sim.scene.handle is not None:
@@ -58,8 +58,6 @@ def act(sim: hs.Simulation, rng: np.random.Generator) -> str:
         sim.switch(str(rng.choice(names)), bool(rng.integers(2)))
     elif what == "couple" and sim.scene.handle is not None:
         sim.couple(LIMITS)
-    elif what == "hint" and len(sim._input.hint):
-        sim._input.hint[0] = rng.integers(-1, 3), rng.normal(), 0, 0
     return what
 
 
@@ -107,8 +105,8 @@ def test_a_restored_run_goes_on_to_the_same_bits_in_shipped_scenes(name: str):
     assert happened > 0
 
 
-def test_hints_and_a_turning_device_come_back_too():
-    scene = replace(hs.load(WAM), anticipate_s=0.04)
+def test_a_turning_device_comes_back_too():
+    scene = hs.load(WAM)
     turning = replace(scene, coupler=replace(scene.coupler, rotation="full"))
     for seed in range(4):
         check_a_fork(turning, seed)
@@ -209,7 +207,6 @@ def test_a_fork_of_another_scene_is_refused_and_nothing_changes():
     [
         lambda s: replace(s, rate_Hz=500.0),
         lambda s: replace(s, safety=replace(s.safety, slew_limit_N_per_s=1.0)),
-        lambda s: replace(s, anticipate_s=0.05),
         lambda s: replace(s, contacts=()),
         lambda s: replace(s, model=replace(s.model, gravity_W=np.array([0.0, 0.0, -1.62]))),
     ],

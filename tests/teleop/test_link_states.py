@@ -163,5 +163,5 @@ def test_every_input_of_a_tick_travels_or_has_a_reason_not_to(wam: hs.Simulation
         array[...] = -7
     apply_command(np.arange(1.0, 1.0 + COMMAND), inp)
     stays = {name for name, array in inp.items() if array.size and np.all(array == -7)}
-    assert stays <= {"torque", "force_W", "switch", "hint"}  # of the simulation alone, or of the remote site
+    assert stays <= {"torque", "force_W", "switch"}  # of the simulation alone, or of the remote site
     assert all(np.all(array != -7) for name, array in inp.items() if name not in stays)

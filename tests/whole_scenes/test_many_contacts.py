@@ -194,7 +194,7 @@ def test_touches_beyond_the_rows_cost_no_search():
     trials = []
     for _ in range(200):
         sim.step()
-        trials.append(int(sim._output.counts[6]))
+        trials.append(int(sim._output.counts[5]))
     assert int(sim._state.active.sum()) == 32
     landing = int(np.argmax(trials))
     assert 100 <= landing < 104 and max(trials) < 60

@@ -324,9 +324,5 @@ class SceneFile(Section):
     link: Link | None = Field(
         default=None, description="delay between operator and remote site; left out: none"
     )
-    anticipate_s: Annotated[float, Field(ge=0.0, le=0.1)] = Field(
-        default=0.0,
-        description="how far ahead the server foresees contacts and prepares for them; 0: not at all",
-    )
     publish: Publish = Field(default=Publish(), description="what observers get")
     duration_s: Positive | None = Field(default=None, description="how long to run; left out: until stopped")

@@ -27,48 +27,21 @@ OVERLOOKED = -2  # what advance_to_event returns instead of a guard: nothing was
 
 
 @kernel
-def foreseen_bend(inp, ws, guard):
-    """The next foreseen bend of a guard [1/s], 0 where none is left."""
-    for i in range(inp.hint.shape[0]):
-        if inp.hint[i, 0] == guard and ws.told[i] == 0:
-            ws.told[i] = 1
-            return inp.hint[i, 1]
-    return 0.0
-
-
-@kernel
-def note_crossing(out, guard, guess, at, remaining):
-    """Append to out.located the guard first seen to fire and its bend; ``guess`` was false position's first.
-
-    A bend is by how much the crossing misses that guess: at = guess + bend guess (remaining - guess).  Of a
-    guard that is a parabola in time it hardly depends on where in the tick the crossing is, so that it can be
-    told in advance much better than the crossing itself; where halving gave the guess, it tells the place.  A
-    gap needs no forecast: its bend is 0.
-    """
-    n = out.counts[5]
-    if n < out.located.shape[0]:
-        room = guess * (remaining - guess)
-        out.located[n, 0] = guard
-        out.located[n, 1] = (at - guess) / room if room > 0.0 else 0.0
-    out.counts[5] += 1
-
-
-@kernel
 def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
     """Integrate from (ws.q0, ws.u0), with first stage and guards ws.guard0 there, to the first event or the
     end.
 
-    A gap is located on the cubic through both ends; what else fires by false position, whose first guess a
-    foreseen bend corrects.  Returns the time advanced and the guard that fired, or -1.
+    A gap is located on the cubic through both ends; what else fires by false position.  Returns the time
+    advanced and the guard that fired, or -1.
 
     The gap of a corner jumps where it comes into a box over an edge that nothing sees.  False position never
     gets there, and where another gap closes in the same tick the crossing found would be neither's.  So such
     a corner is overlooked until the next tick, and the piece is to be tried again from its start: OVERLOOKED.
     """
     lo, hi, step, slope = 0.0, remaining, remaining, 0.0
-    culprit, seen, told = -1, -1, 0.0
+    culprit = -1
     for trial in range(TRIALS + 1):
-        out.counts[6] += 1
+        out.counts[5] += 1
         advance(plan, state, inp, ws, t, step, m)
         if m > 0:
             row_forces(state, ws, m, ws.du[3])
@@ -93,7 +66,6 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
                     worst = ws.guard1[g]
                     culprit = g
             if worst < HIT:
-                note_crossing(out, seen, told, step, remaining)
                 return step, culprit
             lo = step
             copy(ws.guard1, ws.guard0)
@@ -101,19 +73,12 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
             if trial == TRIALS and worst < -HIT and overlook(plan, state, ws):
                 return 0.0, OVERLOOKED
             if worst >= -HIT or trial == TRIALS:
-                if seen >= 0:
-                    note_crossing(out, seen, told, step, remaining)
                 return step, fired
             hi, culprit = step, fired
             copy(ws.guard1, ws.guard2)
         guess = crossing_time(state, ws.guard0, ws.guard2, lo, hi, m)
-        if trial == 0:
-            seen, told = culprit, guess
-            if is_gap(state, culprit):
-                told = 0.0
-                at, slope = dense_crossing(plan, state, ws, remaining)
-            else:
-                at = guess + foreseen_bend(inp, ws, culprit) * guess * (remaining - guess)
+        if trial == 0 and is_gap(state, culprit):
+            at, slope = dense_crossing(plan, state, ws, remaining)
             if 0.0 < at < remaining:
                 guess = at
         elif slope < 0.0 and is_gap(state, culprit) and lo < step - worst / slope < hi:

@@ -19,7 +19,6 @@ from hapticsim.kernels.solve.mobility import (
     meet_rates,
     orthonormal_constraints,
 )
-from hapticsim.kernels.solve.prepared import expect_pushes, note_pushes
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.solve.unilateral import nonnegative_minimum, solve_passive
 from hapticsim.kernels.units import choose_speeds, evaluate_rows, resolve
@@ -131,10 +130,8 @@ def strike(plan, state, inp, ws, out, t, first, m):
             rate *= 1.0 + plan.restitution[ws.rows[i]]
         ws.c[i - first] = rate
     if hit:
-        told = expect_pushes(ws, first, m)
         n_contacts, met = m - first, RATE_REST * 1e-4
-        nonnegative_minimum(ws.Wr, ws.c, n_contacts, met, ws.x, ws.z, ws.grad, ws.passive, ws.P, told)
-        note_pushes(out, ws, first, m)
+        nonnegative_minimum(ws.Wr, ws.c, n_contacts, met, ws.x, ws.z, ws.grad, ws.passive, ws.P)
         for r in range(nu):
             change = 0.0
             for i in range(m - first):
@@ -227,9 +224,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         if m > first:
             evaluate_friction(plan, state, ws, t)
             scale = free_accelerations(first, m, n, ws)
-            nonnegative_minimum(
-                ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0
-            )
+            nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
             kept, work = first, 0.0
             for i in range(first, m):
                 if ws.grad[i - first] <= 1e-9 * scale:
@@ -320,7 +315,7 @@ def feasible_forces(ws, m):
     n, _ = orthonormal_constraints(first, ws.u0.size, ws)
     contact_mobility(first, m, n, ws.u0.size, ws)
     scale = free_accelerations(first, m, n, ws)
-    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P, 0)
+    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
     holds = True
     for r in range(ws.us.size):
         ws.us[r] = 0.0

@@ -203,3 +203,56 @@ def spread(R, r, n):
     for i in range(r):
         squares += dot(R[i], R[i], n)
     return math.sqrt(max(squares, 1.0))
+
+
+@kernel
+def eliminate(R, m, n, pivots, inverse):
+    """Turn R (m x n) into [1 E] in the columns ``pivots``, and inverse (m x m) into A_D^-1.
+
+    Returns False when A_D is singular.
+    """
+    for i in range(m):
+        for j in range(m):
+            inverse[i, j] = 1.0 if i == j else 0.0
+    for s in range(m):
+        p, best = pivots[s], s
+        for i in range(s + 1, m):
+            if abs(R[i, p]) > abs(R[best, p]):
+                best = i
+        if not abs(R[best, p]) > 0.0:
+            return False
+        if best != s:
+            for k in range(n):
+                R[s, k], R[best, k] = R[best, k], R[s, k]
+            for k in range(m):
+                inverse[s, k], inverse[best, k] = inverse[best, k], inverse[s, k]
+        scale = 1.0 / R[s, p]
+        for k in range(n):
+            R[s, k] *= scale
+        for k in range(m):
+            inverse[s, k] *= scale
+        R[s, p] = 1.0
+        for i in range(m):
+            if i != s:
+                factor = R[i, p]
+                subtract(R[i], factor, R[s], n)
+                subtract(inverse[i], factor, inverse[s], m)
+                R[i, p] = 0.0
+    return True
+
+
+@kernel
+def condition_with(earlier, R, r, n, condition, inverse):
+    """The condition that the rows would have with the speeds ``earlier`` (r,) dependent.
+
+    R          (r, n) is [1 E] of the choice that was made, in scaled columns; it is left as [1 E] of the
+               earlier one.
+    condition  of the choice that was made.
+    inverse    (r, r) scratch.
+    Returns infinity where the rows are singular in them.
+    """
+    now = spread(R, r, n)
+    if not eliminate(R, r, n, earlier, inverse):
+        return math.inf
+    then = condition * spread(R, r, n) / now
+    return then if math.isfinite(then) else math.inf

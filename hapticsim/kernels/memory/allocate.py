@@ -6,8 +6,6 @@ import numpy as np
 
 from hapticsim.kernels.memory.arrays import (
     CHOICE,
-    HINT,
-    HINTS,
     MAX_CHOICES,
     MAX_EVENTS,
     MAX_ROWS,
@@ -63,10 +61,8 @@ def rows_at_most(plan: Plan) -> int:
     return max(1, min(plan.sphere_radius.size + plan.row_kind.size, MAX_ROWS))
 
 
-def allocate_input(nu: int, nc: int = 0, nh: int = 0) -> Input:
-    """No device, nothing asked for; nh hints, HINTS where somebody looks ahead."""
-    hint = np.zeros((nh, HINT))
-    hint[:, 0] = -1.0
+def allocate_input(nu: int, nc: int = 0) -> Input:
+    """No device, nothing asked for."""
     device = np.zeros(8)
     device[6] = np.inf
     return Input(
@@ -81,7 +77,6 @@ def allocate_input(nu: int, nc: int = 0, nh: int = 0) -> Input:
         turn=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
         turn_coupler=np.zeros(3),
         link=np.zeros(1),
-        hint=hint,
     )
 
 
@@ -99,15 +94,13 @@ def allocate_output(nq: int, nu: int, nk: int, nb: int = 0) -> Output:
         normal_W=np.zeros((nk, 3)),
         point_W=np.zeros((nk, 3)),
         events=np.zeros((3 * MAX_EVENTS, 4)),
-        counts=np.zeros(9, np.int64),
+        counts=np.zeros(6, np.int64),
         residual=np.zeros(1),
         row_force=np.zeros(nb),
         row_gap=np.zeros(nb),
         choices=np.zeros((MAX_CHOICES, CHOICE + 3 * nu)),
         hand_torque_D=np.zeros(3),
         coupler_torque_W=np.zeros(3),
-        located=np.zeros((HINTS, 2)),
-        pushed=np.zeros(HINTS),
     )
 
 
@@ -130,7 +123,7 @@ def allocate_workspace(
         "equation_phi": ne, "equation_A": (ne, nu), "equation_b": ne, "equation_s": ne,
         "slip_A": (nc, nu), "slip_s": nc, "slip_b": nc, "slip_force": nc,
         "Q": (nr, nu), "QY": (nr, nu), "qb": nr, "qr": nr, "N": (2, nu), "share": nr,
-        "prepared": HINTS, "pushing": HINTS, "earlier": nu, "told": HINTS, "clash": 1,
+        "earlier": nu, "clash": 1,
         "wanted": nc, "touched": nk, "fires": nk, "overlooked": nk,
         "method": 2, "divisions": 1, "substep": 1, "spring": nu, "damper": nu, "H": (6, nu), "limited": nu,
         "qe": nq, "ue": nu, "work": 9, "energies": 2, "moved": 1,
@@ -143,7 +136,6 @@ def allocate_workspace(
         "part",
         "good_hold",
         "counts",
-        "told",
         "earlier",
         "wanted",
         "touched",

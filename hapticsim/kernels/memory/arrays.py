@@ -20,8 +20,6 @@ MAX_ROWS = 32  # rows imposed at once: 8 cubes, 0.7 ms in the tick in which they
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
-HINTS = MAX_EVENTS  # foreseen events that a tick is told of
-HINT = 4  # numbers of each
 PORT = 15  # numbers that each port of the coupler remembers of its swing (oscillation.py)
 SWING = 2 * PORT + 1  # of both, and a mark
 
@@ -167,9 +165,6 @@ class Input(Block):
     turn: Vector  # (7,) the device's orientation w, x, y, z, its angular velocity [rad/s] D
     turn_coupler: Vector  # (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
     link: Vector  # (1,) [s] by which the remote site's last word is older than its link allows; 0: it is not
-    hint: Matrix  # (nh, HINT) foreseen: a guard or -1, its bend [1/s] (crossing.py), a choice of dependent
-    # speeds as the sum of their 2^r or 0, contacts k that push at an impulse as the sum of their 2^k or 0;
-    # nh = 0 where nobody looks ahead
 
 
 class Output(Block):
@@ -186,8 +181,8 @@ class Output(Block):
     normal_W: Matrix  # (nk, 3) from the surface to the sphere
     point_W: Matrix  # (nk, 3) [m] on the sphere
     events: Matrix  # (3 * MAX_EVENTS, 4) codes.Event, contact or -1, value, time in the tick [s]
-    counts: IntVector  # (9,) int: events of this tick, pieces integrated, selections ever, overflows ever,
-    # choices, crossings located, trial steps, prepared choices adopted and impulses of contacts in this tick
+    counts: IntVector  # (6,) int: events of this tick, pieces integrated, selections ever, overflows ever,
+    # choices and trial steps of this tick
     residual: Vector  # (1,) [m] largest |gap| of imposed rows before projection: the drift of the tick
     row_force: Vector  # (nb,) [N] or [N m] force of constraint or friction, 0 where free
     row_gap: Vector  # (nb,) [m] or [rad] of imposed rows before projection
@@ -195,8 +190,6 @@ class Output(Block):
     # A_D, the condition with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
     hand_torque_D: Vector  # (3,) [N m] what the device is to apply to the hand
     coupler_torque_W: Vector  # (3,) [N m] coupler torque on the handle's body
-    located: Matrix  # (HINTS, 2) crossings located: the guard, and its bend [1/s]
-    pushed: Vector  # (HINTS,) impulses of contacts: which pushed, as in Input.hint
 
 
 class Workspace(Block):
@@ -275,10 +268,7 @@ class Workspace(Block):
     qr: Vector  # (nr,) their remainders
     N: Matrix  # (2, nu) null vectors
     share: Vector  # (nr,) of each row in a contradiction
-    prepared: Vector  # (HINTS,) foreseen choices of dependent speeds, as in Input.hint
-    pushing: Vector  # (HINTS,) foreseen impulses of contacts, as in Input.hint; 0 once used
     earlier: IntVector  # (nu,) int, the speeds that were dependent before a choice
-    told: IntVector  # (HINTS,) int, 1: the hint was used in this tick
     clash: Vector  # (1,) [m/s] by which redundant constraints contradict one another
     wanted: IntVector  # (nc,) int, 1: the constraint is to be imposed
     touched: IntVector  # (nk,) int, contacts that were imposed when it was last asked what they engage

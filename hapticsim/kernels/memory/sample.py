@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import HINT
 
 FIXED = (
     "time_s", "tick",
@@ -34,7 +33,6 @@ PLACE = {name: i for i, name in enumerate(FIXED)}
 
 
 MASK_BITS = 52  # of the speeds that a number can hold one bit each of
-HINT_WORDS = ("guard", "bend_per_s", "dependent", "pushing")
 
 
 def row_columns(
@@ -43,13 +41,12 @@ def row_columns(
     contacts: Sequence[str],
     constraints: Sequence[str] = (),
     rows: Sequence[str] = (),
-    hints: int = 0,
 ) -> list[str]:
     """Names of all columns of a run.
 
     The fixed ones, q, u, gap and force of each contact candidate, then what is about constraints: rank,
     number of rows, which speeds are dependent (a sum of 2^r), what was asked and what each does, gap and
-    force of each of their rows.  Last the foreseen events that the tick was told of, four columns each.
+    force of each of their rows.
     """
     return [
         *FIXED,
@@ -64,7 +61,6 @@ def row_columns(
         *(f"hold[{c}]" for c in constraints),
         *(f"row_gap[{r}]" for r in rows),
         *(f"row_force[{r}]" for r in rows),
-        *(f"hint_{what}[{i}]" for i in range(hints) for what in HINT_WORDS),
     ]
 
 
@@ -125,7 +121,3 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     for k in range(nb):
         row[n + k] = out.row_gap[k]
         row[n + nb + k] = out.row_force[k]
-    n += 2 * nb
-    for i in range(inp.hint.shape[0]):
-        for j in range(HINT):
-            row[n + HINT * i + j] = inp.hint[i, j]

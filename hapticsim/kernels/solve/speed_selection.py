@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import Event
-from hapticsim.kernels.linalg.selection import select_speeds
+from hapticsim.kernels.linalg.selection import condition_with, select_speeds
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICE
 from hapticsim.kernels.solve.diagnosis import null_vectors
 from hapticsim.kernels.solve.embedding import factor_dependent, scaled_volume
-from hapticsim.kernels.solve.prepared import adopt_prepared, condition_with
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
 SAFETY, NOT_FINITE, ENERGY = int(Event.SAFETY), int(Event.NOT_FINITE), int(Event.ENERGY)
@@ -81,17 +80,12 @@ def choose_independent(state, ws, out, m, t):
             record(out, RANK, -1, 0.0, t)
         return 0
     refuse_unless_finite(ws, m)
-    rank, condition, changed, formerly = m, 0.0, False, 0.0
+    formerly = 0.0
     for i in range(before):
         ws.earlier[i] = state.order[i]
-    if ws.prepared.size > 0:
-        condition, changed = adopt_prepared(state, ws, m, before)
-    if condition > 0.0:
-        out.counts[7] += 1
-    else:
-        rank, condition, changed = select_speeds(
-            ws.A, m, ws.M, before, state.order, state.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
-        )
+    rank, condition, changed = select_speeds(
+        ws.A, m, ws.M, before, state.order, state.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
+    )
     state.rank[0] = rank
     if changed and rank == before and rank > 0:
         formerly = condition_with(ws.earlier, ws.R, rank, ws.u0.size, condition, ws.LU)

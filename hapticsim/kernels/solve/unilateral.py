@@ -18,17 +18,15 @@ DEPENDENT = 1e-11  # a pivot below this share of the row's own entry in W is rou
 
 
 @kernel
-def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, P, expected):
+def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, P):
     """Write the minimiser x (m,) of 1/2 x'Wx + c'x over x >= 0, and W x + c to gradient.
 
     tolerance  a gradient above -tolerance counts as met.
-    expected   1: begin with the rows that are PASSIVE in ``passive`` on entry; 0: with none.
     Returns False when the iteration limit was reached (x is then feasible, not optimal).
     """
-    if expected == 0 or not _begin(W, c, m, x, z, passive, P):
-        for i in range(m):
-            x[i] = 0.0
-            passive[i] = FREE
+    for i in range(m):
+        x[i] = 0.0
+        passive[i] = FREE
     done = False
     for _ in range(3 * m + 3):
         worst, enter = -tolerance, -1
@@ -66,26 +64,6 @@ def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, P, expected
                 if passive[i] == BARRED:
                     passive[i] = FREE
     return done
-
-
-@kernel
-def _begin(W, c, m, x, z, passive, P):
-    """Drop passive rows until those left push where W x + c = 0 on them; that x is feasible to begin with.
-
-    Returns False when they depend on one another.
-    """
-    for _ in range(m + 1):
-        if not solve_passive(W, c, m, passive, z, P):
-            return False
-        pulls = False
-        for i in range(m):
-            x[i] = z[i]
-            if passive[i] == PASSIVE and not z[i] > 0.0:
-                passive[i] = FREE
-                pulls = True
-        if not pulls:
-            return True
-    return False
 
 
 @kernel

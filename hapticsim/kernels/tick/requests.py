@@ -20,7 +20,7 @@ def take_requests(plan, state, inp, out, ws):
 
     Returns the mode of the force output before, and whether the tick before was refused.
     """
-    clear_tick(inp, out, ws)
+    clear_tick(out, ws)
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     checkpoint(state, ws)
@@ -38,16 +38,11 @@ def take_requests(plan, state, inp, out, ws):
 
 
 @kernel
-def clear_tick(inp, out, ws):
-    """Forget what the tick before counted, and take in what is foreseen of this one."""
+def clear_tick(out, ws):
+    """Forget what the tick before counted."""
     ws.substep[0] = ws.counts[2] = ws.moved[0] = 0
     for k in range(ws.fires.size):
         ws.fires[k] = ws.overlooked[k] = 0
     out.counts[0] = 0
     out.counts[1] = 0
-    for i in range(4, 9):
-        out.counts[i] = 0
-    for i in range(ws.prepared.size):
-        ws.told[i] = 0
-        ws.prepared[i] = inp.hint[i, 2] if i < inp.hint.shape[0] else 0.0
-        ws.pushing[i] = inp.hint[i, 3] if i < inp.hint.shape[0] else 0.0
+    out.counts[4] = out.counts[5] = 0

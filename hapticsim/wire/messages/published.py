@@ -160,7 +160,6 @@ STATS = Topic(
                 Field("lost", "integer", "how often the link was begun anew"),
             ),
         ),
-        Field("looks_ahead", "integer", "how often the server looked ahead for contacts"),
         _spread("round_trip_us", "of the device", ("p50", "p99")),
         Field("received", "integer", "messages of devices that were taken"),
         Field("dropped", "map", "frames refused, by reason"),
