@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo    feel a robot arm over a table (a scripted hand does it where there is no display)"
-	@echo "make test    run the tests; the first time machine code is compiled for a minute or two"
+	@echo "make test    run the tests; the first time machine code is compiled for a minute"
 	@echo "make test-long  benchmarks, studies, long random searches, further cases of the tests"
 	@echo "make check   ruff, mypy and the import rules"
 	@echo "make faults  try every kind of fault 25 times: time to zero force, largest force and step"

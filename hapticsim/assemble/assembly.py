@@ -14,7 +14,7 @@ from hapticsim.equations.base import Equations
 from hapticsim.equations.making import equations_of
 from hapticsim.errors import ConfigError, listed
 from hapticsim.haptics.coupler import Gains
-from hapticsim.kernels.entry import unit_addresses
+from hapticsim.kernels.entry import begin_compiling, unit_addresses
 from hapticsim.kernels.memory.allocate import (
     allocate_input,
     allocate_output,
@@ -142,9 +142,10 @@ def assemble(scene: Scene, progress: Callable[[str], None] | None = None) -> Ass
     scene : from ``hapticsim.load``.
     progress : called with one line per function compiled.
     """
+    begin_compiling(bool(scene.constraints))
     candidates = tuple(candidates_of(scene))
     equations = equations_of(scene.model, frames_of(scene), progress)
-    plan = _plan(scene, equations, candidates, unit_addresses(progress))
+    plan = _plan(scene, equations, candidates, progress)
     return Assembly(scene, equations, candidates, plan)
 
 
@@ -195,7 +196,10 @@ def _pair(scene: Scene, candidate: Candidate) -> ContactPair:
 
 
 def _plan(
-    scene: Scene, equations: Equations, candidates: tuple[Candidate, ...], units: dict[str, int]
+    scene: Scene,
+    equations: Equations,
+    candidates: tuple[Candidate, ...],
+    progress: Callable[[str], None] | None,
 ) -> Plan:
     model, nk = scene.model, len(candidates)
     place = {name: i for i, name in enumerate(equations.frames)}
@@ -227,7 +231,6 @@ def _plan(
     constraints = constraint_arrays(scene, place, candidates, equations.rows_address)
     stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
     return Plan(
-        **units,
         response_factor=address("response_factor") if responses else 0,
         response=address("response") if responses else 0,
         kane=address("kane"),
@@ -281,4 +284,5 @@ def _plan(
         quaternion_WD=quaternion_of(scene.mapping.rotation_WD),
         torque_scale=float(scene.mapping.force_scale / scene.mapping.motion_scale),
         slew_Nm_per_s=float(scene.coupler.torque_slew),
+        **unit_addresses(bool(scene.constraints), progress),  # last: the tick is compiled beside this process
     )

@@ -6,6 +6,7 @@ again.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,95 +15,27 @@ from numba import int64, types
 from numba.core.typing.templates import Signature
 from numba.experimental.function_type import _get_wrapper_address
 
-from hapticsim.kernels import step as _step
 from hapticsim.kernels import units
-from hapticsim.kernels.events import activation as imposing
-from hapticsim.kernels.events import dispatch_event as handling
-from hapticsim.kernels.events import observe as _observe
-from hapticsim.kernels.events import resolve_contacts as events
-from hapticsim.kernels.events import switching
+from hapticsim.kernels.events.activation import engage_constraints
+from hapticsim.kernels.events.dispatch_event import handle_event
+from hapticsim.kernels.events.observe import locate, observe
+from hapticsim.kernels.events.resolve_contacts import capture_contacts, resolve_contacts
+from hapticsim.kernels.events.switching import settle_constraints
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
-from hapticsim.kernels.machine_code.beside import Beside
+from hapticsim.kernels.machine_code.beside import Beside, processors
 from hapticsim.kernels.machine_code.cache import keep, kernel_folder
+from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.motion import stage
-from hapticsim.kernels.rows import constraint_rows as rows
-from hapticsim.kernels.solve import speed_selection as choice
+from hapticsim.kernels.motion.stage import evaluate_stage
+from hapticsim.kernels.rows.constraint_rows import write_rows
+from hapticsim.kernels.solve.speed_selection import choose_independent
+from hapticsim.kernels.step import step
 
 Progress = Callable[[str], Any]
 
 STEP = types.void(Plan._type, State._type, Input._type, Output._type, Workspace._type)
 step_at = foreign.callable_at(STEP)
-
-_compiled: dict[str, Any] = {}
-_step_beside = Beside("step_address")  # the largest kernel, and all the others: as much work each
-
-
-def is_kept(function: Callable) -> bool:
-    """Whether an earlier process compiled it, or any other function of its name."""
-    folder = kernel_folder()
-    return folder.exists() and any(folder.rglob(f"*.{function.__name__}-*.nbi"))
-
-
-def compile_cached(function: Callable, signature: Signature, progress: Progress | None = None) -> Any:
-    """Compile with an explicit signature, or load what an earlier process compiled.
-
-    progress : called with what is being compiled and how long it took, only when there is something to wait
-    for.
-    """
-    name = f"{function.__module__}.{function.__qualname__}"
-    if name in _compiled:
-        return _compiled[name]
-    say = progress if progress and not is_kept(function) else (lambda _line: None)
-    say(f"compiling the {function.__name__.lstrip('_')} kernel (once for all robots) ... ")
-    start = time.perf_counter()
-    if function is _step.step:
-        _step_beside.wait()
-    compiled = keep(function, signature, error_model="numpy")
-    say(f"{time.perf_counter() - start:.1f} s\n")
-    _compiled[name] = compiled
-    return compiled
-
-
-def address_of(compiled: Any, signature: Signature) -> int:
-    """C-callable address of a compiled function of exactly this signature."""
-    return _get_wrapper_address(compiled, signature)
-
-
-def unit_addresses(progress: Progress | None = None) -> dict[str, int]:
-    """Addresses of the large parts of a tick, by their names in the plan."""
-    parts: dict[str, tuple[Callable, Signature]] = {
-        "rows": (rows.write_rows, units.ROWS),
-        "choose": (choice.choose_independent, units.CHOICE),
-        "stage": (stage.evaluate_stage, units.STAGE),
-        "resolve": (events.resolve_contacts, units.CHANGE),
-        "capture": (events.capture_contacts, units.CHANGE),
-        "settle": (switching.settle_constraints, units.CHANGE),
-        "engage": (imposing.engage_constraints, units.CHANGE),
-        "handle": (handling.handle_event, units.CHANGE),
-    }
-    if not is_kept(_step.step):
-        _step_beside.begin()
-    return {
-        name: address_of(compile_cached(function, signature, progress), signature)
-        for name, (function, signature) in parts.items()
-    }
-
-
-def step_address(progress: Progress | None = None) -> int:
-    """Address of the tick."""
-    return address_of(compile_cached(_step.step, STEP, progress), STEP)
-
-
-def observe_kernel(progress: Progress | None = None) -> Any:
-    """``observe(plan, state, input, output, workspace)``: contact forces and witnesses at the state."""
-    return compile_cached(_observe.observe, STEP, progress)
-
-
-def locate_kernel(progress: Progress | None = None) -> Any:
-    """``locate(plan, state, input, output, workspace)``: gaps and witnesses at ``state.q``."""
-    return compile_cached(_observe.locate, STEP, progress)
 
 
 def _run(step, plan, state, inp, out, ws, ticks):
@@ -111,12 +44,119 @@ def _run(step, plan, state, inp, out, ws, ticks):
         take(plan, state, inp, out, ws)
 
 
+UNITS = {  # the large parts of a tick, by their names in the plan
+    "rows": Called(write_rows, units.ROWS, __name__),
+    "choose": Called(choose_independent, units.CHOICE, __name__),
+    "stage": Called(evaluate_stage, units.STAGE, __name__),
+    "resolve": Called(resolve_contacts, units.CHANGE, __name__),
+    "capture": Called(capture_contacts, units.CHANGE, __name__),
+    "settle": Called(settle_constraints, units.CHANGE, __name__),
+    "engage": Called(engage_constraints, units.CHANGE, __name__),
+    "handle": Called(handle_event, units.CHANGE, __name__),
+}
+LAST = ("settle", "engage", "handle")  # compiled after the tick, so that both processes have as much to do
+TICK = Called(step, STEP, __name__)
+OBSERVE = Called(observe, STEP, __name__)  # contact forces and witnesses at the state
+LOCATE = Called(locate, STEP, __name__)
+# (step_address, plan, state, input, output, workspace, ticks): ticks with the same input
+RUN = Called(_run, types.void(int64, *STEP.args, int64), __name__)
+LOCKSTEP_RUN = Called(run_lockstep, LOCKSTEP, __name__)
+
+_compiled: dict[str, Any] = {}
+_beside: list[Beside] = []
+_beginning = threading.Lock()
+
+
+def is_kept(function: Callable) -> bool:
+    """Whether an earlier process compiled it, or any other function of its name."""
+    folder = kernel_folder()
+    return folder.exists() and any(folder.rglob(f"*.{function.__name__}-*.nbi"))
+
+
+def units_for(constraints: bool) -> dict[str, Called]:
+    """Which units a scene needs, with constraints or without."""
+    return {name: unit for name, unit in UNITS.items() if constraints or name != "engage"}
+
+
+def begin_compiling(constraints: bool, *others: Called) -> None:
+    """Start to compile the tick of a scene, and what calls it, in two processes, unless it is kept.
+
+    Half of the work is the tick itself; its large parts are the other half.
+    """
+    needed = units_for(constraints)
+    first = [TICK, LOCATE, *(unit for name, unit in needed.items() if name in LAST)]
+    second = [*(unit for name, unit in needed.items() if name not in LAST), *others]
+    with _beginning:
+        begun = {path for process in _beside for path in process.paths}
+        parts = [
+            [one.path for one in part if one.path not in begun and not is_kept(one.function)]
+            for part in (first, second)
+        ]
+        if processors() == 1:
+            parts = [parts[0] + parts[1]]
+        _beside.extend(Beside(part) for part in parts if part)
+
+
+def compile_called(called: Called, progress: Progress | None = None) -> Any:
+    """Return a kernel as machine code: loaded, or compiled in a process of its own before.
+
+    progress : called with what is being compiled and how long it took, only when there is something to wait
+    for.
+    """
+    name = called.path
+    if name in _compiled:
+        return _compiled[name]
+    if is_kept(called.function):
+        say: Progress = lambda _line: None  # noqa: E731
+    else:
+        say = progress or (lambda _line: None)
+    say(f"compiling the {called.function.__name__.lstrip('_')} kernel (once for all robots) ... ")
+    start = time.perf_counter()
+    if not is_kept(called.function):
+        with _beginning:
+            if not any(name in process.paths for process in _beside):
+                _beside.append(Beside([name]))
+    for process in _beside:
+        if name in process.paths:
+            process.wait(name)
+    compiled = keep(called.function, called.signature, error_model="numpy")
+    say(f"{time.perf_counter() - start:.1f} s\n")
+    _compiled[name] = compiled
+    return compiled
+
+
+def compile_cached(function: Callable, signature: Signature) -> Any:
+    """Compile any function in this process for a signature, or load what an earlier process compiled."""
+    name = f"{function.__module__}.{function.__qualname__}"
+    if name not in _compiled:
+        _compiled[name] = keep(function, signature, error_model="numpy")
+    return _compiled[name]
+
+
+def address_of(compiled: Any, signature: Signature) -> int:
+    """C-callable address of a compiled function of exactly this signature."""
+    return _get_wrapper_address(compiled, signature)
+
+
+def unit_addresses(constraints: bool, progress: Progress | None = None) -> dict[str, int]:
+    """Addresses of the large parts of a tick, by their names in the plan; 0 for what is not needed."""
+    begin_compiling(constraints)
+    found = dict.fromkeys(UNITS, 0)
+    for name, unit in units_for(constraints).items():
+        found[name] = address_of(compile_called(unit, progress), unit.signature)
+    return found
+
+
+def step_address(progress: Progress | None = None) -> int:
+    """Address of the tick."""
+    return address_of(compile_called(TICK, progress), STEP)
+
+
+def locate_kernel(progress: Progress | None = None) -> Any:
+    """``locate(plan, state, input, output, workspace)``: gaps and witnesses at ``state.q``."""
+    return compile_called(LOCATE, progress)
+
+
 def lockstep_kernel(progress: Progress | None = None) -> Any:
     """``run_lockstep(step_address, plan, state, input, output, workspace, device, stretch)``."""
-    return compile_cached(run_lockstep, LOCKSTEP, progress)
-
-
-def run_kernel(progress: Progress | None = None) -> Any:
-    """``run(step_address, plan, state, input, output, workspace, ticks)``: ticks with the same input."""
-    signature = types.void(int64, *STEP.args, int64)
-    return compile_cached(_run, signature, progress)
+    return compile_called(LOCKSTEP_RUN, progress)

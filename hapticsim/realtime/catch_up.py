@@ -14,7 +14,8 @@ import numpy as np
 from numba import int64, njit, types
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.kernels.entry import compile_cached, step_at
+from hapticsim.kernels.entry import compile_called, step_at
+from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.command import COMMAND, apply_command, read_command
 from hapticsim.kernels.memory.pack import pack_state, read_packed, state_size
@@ -81,7 +82,11 @@ def _catch_up(step, plan, state, inp, out, ws, pending, io, command, packed, tim
 
 _BLOCKS = (Plan._type, State._type, Input._type, Output._type, Workspace._type)
 _vector, _times = types.Array(types.float64, 1, "C"), types.Array(types.int64, 2, "C")
-CATCH_UP = types.int64(int64, *_BLOCKS, State._type, Exchange._type, _vector, _vector, _times, int64)
+CATCH_UP = Called(
+    _catch_up,
+    types.int64(int64, *_BLOCKS, State._type, Exchange._type, _vector, _vector, _times, int64),
+    __name__,
+)
 
 
 class CatchUp:
@@ -109,7 +114,7 @@ class CatchUp:
         self._workspace = assembly.new_workspace()
         self._command, self._packed = np.zeros(COMMAND), np.zeros(state_size(pending))
         self._times = np.zeros((2, 2), np.int64)
-        self._kernel = compile_cached(_catch_up, CATCH_UP, progress)
+        self._kernel = compile_called(CATCH_UP, progress)
 
     def run(self, state: State, longest_s: float) -> bool:
         """Advance a state to the loop's present tick and hand it over; False where that was not possible."""

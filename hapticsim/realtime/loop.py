@@ -21,8 +21,9 @@ from numba import int64, types
 
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import DeviceFlag, Event, Fault, Safety
-from hapticsim.kernels.entry import compile_cached, step_address, step_at
+from hapticsim.kernels.entry import compile_called, step_address, step_at
 from hapticsim.kernels.machine_code.cache import kept
+from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.command import COMMAND
 from hapticsim.kernels.memory.pack import unpack_state
@@ -121,8 +122,19 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
     store_release(io.control, 1, 2)
 
 
-LOOP = types.void(
-    int64, Plan._type, State._type, Input._type, Output._type, Workspace._type, State._type, Exchange._type
+LOOP = Called(
+    _loop,
+    types.void(
+        int64,
+        Plan._type,
+        State._type,
+        Input._type,
+        Output._type,
+        Workspace._type,
+        State._type,
+        Exchange._type,
+    ),
+    __name__,
 )
 
 
@@ -133,6 +145,7 @@ class RealTimeLoop:
     ----------
     assembly : what to step.
     scheduled : take inputs from the schedule by tick (a remote site) instead of the newest device sample.
+    corrected : states of a remote site are handed to it (``catch_up``).
     progress : called with a line when something has to be compiled.
 
     While the loop runs ``read_force``, ``torque`` and what is asked of it may be called from any thread, each
@@ -140,7 +153,11 @@ class RealTimeLoop:
     """
 
     def __init__(
-        self, assembly: Assembly, scheduled: bool = False, progress: Callable[[str], Any] | None = None
+        self,
+        assembly: Assembly,
+        scheduled: bool = False,
+        corrected: bool = False,
+        progress: Callable[[str], Any] | None = None,
     ) -> None:
         self.assembly = assembly
         self.state = assembly.new_state()
@@ -151,14 +168,16 @@ class RealTimeLoop:
         period = round(1e9 / assembly.scene.rate_Hz)
         self._io = allocate_exchange(period, scheduled, width, self.state)
         self._step = step_address(progress)
-        self._kernel = compile_cached(_loop, LOOP, progress)
+        self._kernel = compile_called(LOOP, progress)
         self._thread: threading.Thread | None = None
         self._rows = np.zeros((RING_ROWS, width))
         self._events = np.zeros((EVENT_ROWS, 5))
         self._choices = np.zeros_like(self._io.choice_ring)
         self._device = np.zeros(DEVICE)
         self._readers = threading.local()  # a copy of the force for each thread that reads it
-        self._catch_up = CatchUp(assembly, self._io, self._step, self._pending, progress)
+        self._catch_up: CatchUp | None = None
+        if corrected:
+            self._catch_up = CatchUp(assembly, self._io, self._step, self._pending, progress)
         self._awaited, self._times = np.zeros((2, FORCE)), np.zeros((2, 2), np.int64)
         self.scheduling = "not started"
         warm_up(self)
@@ -281,6 +300,7 @@ class RealTimeLoop:
         The loop takes it between two ticks without a jump in time; ``state`` is advanced.  False where rows
         of these ticks are lost, or where it did not come about in time.
         """
+        assert self._catch_up is not None, "the loop was not made to be corrected"
         return self._catch_up.run(state, timeout_s)
 
     def take_whole(self, packed: np.ndarray, timeout_s: float = 0.1) -> bool:

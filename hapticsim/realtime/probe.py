@@ -120,7 +120,7 @@ class HostProbe:
     """
 
     def __init__(self, priority: int | None = PRIORITY, progress: Callable[[str], Any] | None = None) -> None:
-        self._kernel, self._priority = compile_cached(_watch, WATCH, progress), priority
+        self._kernel, self._priority = compile_cached(_watch, WATCH), priority
         self._watchers: list[_Watcher] = []
 
     def start(self) -> HostProbe:

@@ -25,10 +25,12 @@ from hapticsim.describe.recorded_scene import about_mechanism
 from hapticsim.describe.runs import live_line, report
 from hapticsim.describe.topics import Describer
 from hapticsim.haptics.delay import device_rate_Hz
+from hapticsim.kernels.entry import begin_compiling
 from hapticsim.kernels.memory.pack import place_of
 from hapticsim.model.scene import Scene
+from hapticsim.realtime.catch_up import CATCH_UP
 from hapticsim.realtime.clock import request_priority
-from hapticsim.realtime.loop import RealTimeLoop
+from hapticsim.realtime.loop import LOOP, RealTimeLoop
 from hapticsim.recording.background import BackgroundRecorder
 from hapticsim.recording.writer import RecordingWriter, check_can_record
 from hapticsim.server.constraint_requests import Switchboard
@@ -36,6 +38,7 @@ from hapticsim.server.device_session import DeviceSession
 from hapticsim.server.host_watch import HostWatch
 from hapticsim.server.outlet import Outlet
 from hapticsim.teleop.look_ahead import LookAhead
+from hapticsim.teleop.predictor import RERUN
 from hapticsim.wire.control import ControlPort
 from hapticsim.wire.device.port import DevicePort, Terms
 from hapticsim.wire.messages.device import FORCE_LIMIT_N, TORQUE_LIMIT_Nm
@@ -127,9 +130,11 @@ class Server:
                     else control_beside(self.publisher.endpoint)
                 )
                 self.control = ControlPort(control_endpoint or beside, curve=curve)
+            loops = [LOOP, RERUN, *([CATCH_UP] if role == "operator" else [])]
+            begin_compiling(bool(scene.constraints), *loops)
             self.assembly = assemble_start(scene, progress)
             scene = self.assembly.scene
-            self.loop = RealTimeLoop(self.assembly, scheduled=scheduled, progress=progress)
+            self.loop = RealTimeLoop(self.assembly, scheduled, role == "operator", progress)
             self.describer = Describer(self.assembly, role)
             if record:
                 about = {"hapticsim": hapticsim.__version__, "kind": "run", "scene": scene.name}

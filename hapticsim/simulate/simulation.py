@@ -26,7 +26,7 @@ from hapticsim.describe.events import subject_of
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
 from hapticsim.haptics.joining import scene_gains
-from hapticsim.kernels.entry import observe_kernel, run_kernel, step_address
+from hapticsim.kernels.entry import OBSERVE, RUN, begin_compiling, compile_called, step_address
 from hapticsim.kernels.memory.arrays import Output
 from hapticsim.kernels.memory.sample import PLACE, fill_row
 from hapticsim.model.multibody.joint import Placement
@@ -59,10 +59,12 @@ class Simulation:
     def __init__(self, scene: Scene, progress: Callable[[str], None] | None = None) -> None:
         check_scene(scene)
         a_function("Simulation", "progress", progress)
+        begin_compiling(bool(scene.constraints), OBSERVE, RUN)
         self.assembly: Assembly = assemble_start(scene, progress)
         self.scene = self.assembly.scene
         self.plan = self.assembly.plan
-        self._step, self._run, self._observe = step_address(progress), run_kernel(), observe_kernel(progress)
+        self._step = step_address(progress)
+        self._run, self._observe = compile_called(RUN, progress), compile_called(OBSERVE, progress)
         self._state = self.assembly.new_state()
         self._input = self.assembly.new_input()
         self._output = self.assembly.new_output()

@@ -16,7 +16,8 @@ import numpy as np
 from numba import int64, types
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.kernels.entry import STEP, compile_cached, step_address, step_at
+from hapticsim.kernels.entry import STEP, compile_called, step_address, step_at
+from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import State
 from hapticsim.kernels.memory.command import COMMAND, apply_command
 from hapticsim.kernels.memory.pack import unpack_state
@@ -40,7 +41,7 @@ def _rerun(step, plan, state, inp, out, ws, commands, motion):
 
 
 _arrays = types.Array(types.float64, 2, "C")
-RERUN = types.void(int64, *STEP.args, _arrays, _arrays)
+RERUN = Called(_rerun, types.void(int64, *STEP.args, _arrays, _arrays), __name__)
 
 
 @dataclass
@@ -71,7 +72,7 @@ class Predictor:
         self._input, self._output = assembly.new_input(), assembly.new_output()
         self._workspace = assembly.new_workspace()
         self._step = step_address(progress)
-        self._kernel = compile_cached(_rerun, RERUN, progress)
+        self._kernel = compile_called(RERUN, progress)
         self.motion = np.zeros((0, self.state.q.size + self.state.u.size + 3))
 
     def predict(self, tick: int, packed: np.ndarray, commands: np.ndarray) -> Prediction:

@@ -93,7 +93,7 @@ def loop_kernel() -> Any:
     edition = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:8]
     copy = types.FunctionType(real_loop._loop.__code__, names, f"_loop_in_virtual_time_{edition}")
     copy.__module__, copy.__qualname__ = __name__, copy.__name__
-    return compile_cached(copy, LOOP)
+    return compile_cached(copy, LOOP.signature)
 
 
 class VirtualLoop(RealTimeLoop):

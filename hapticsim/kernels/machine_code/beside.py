@@ -1,6 +1,7 @@
-"""A kernel compiled in a second process, while this one compiles the others.
+"""Kernels compiled in processes of their own, as many as there are processors, and found on disk afterwards.
 
-It is found on disk afterwards (cache.py).  Whatever goes wrong over there, this process compiles it itself.
+Such a process compiles lean (lean.py).  Whatever goes wrong over there, this process compiles the kernel
+itself.
 """
 
 from __future__ import annotations
@@ -9,6 +10,10 @@ import atexit
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Sequence
+
+PROGRAM = "import sys; from hapticsim.kernels.machine_code.build import build; build(sys.argv[1:])"
 
 
 def processors() -> int:
@@ -17,37 +22,41 @@ def processors() -> int:
 
 
 class Beside:
-    """At most one such process.
+    """One process that compiles, from its start.
 
     Parameters
     ----------
-    call : function of kernels/entry.py, without arguments, that compiles the kernel.
+    paths : of kernels (called.py), in the order in which they are compiled.
     """
 
-    def __init__(self, call: str) -> None:
-        self._call = call
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def begin(self) -> None:
-        """Start, unless there is only one processor."""
-        if self._process is not None or processors() < 2:
-            return
-        program = f"from hapticsim.kernels import entry; entry.{self._call}()"
-        nowhere = subprocess.DEVNULL
-        command = [sys.executable, "-P", "-c", program]
+    def __init__(self, paths: Sequence[str]) -> None:
+        self.paths = tuple(paths)
+        self._done: set[str] = set()
+        self._reading = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        nowhere, command = subprocess.DEVNULL, [sys.executable, "-P", "-c", PROGRAM, *paths]
         try:
-            self._process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere)
+            self._process = subprocess.Popen(
+                command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere, text=True
+            )
         except OSError:  # no more processes are allowed
             return
         atexit.register(self.end)
 
-    def wait(self) -> None:
-        """Until it is done, if it was started."""
-        if self._process is not None:
-            self._process.wait()
+    def wait(self, path: str) -> None:
+        """Until this kernel is compiled, or never will be here."""
+        with self._reading:
+            while path not in self._done and self._process is not None and self._process.stdout is not None:
+                line = self._process.stdout.readline()
+                if not line:
+                    break
+                self._done.add(line.strip())
 
     def end(self) -> None:
         """What nobody waited for ends with this process."""
-        if self._process is not None and self._process.poll() is None:
-            self._process.terminate()
+        if self._process is not None:
+            if self._process.poll() is None:
+                self._process.terminate()
             self._process.wait()
+            if self._process.stdout is not None:
+                self._process.stdout.close()

@@ -120,7 +120,7 @@ class Plan(Block):
     slew_Nm_per_s: Float
 
 
-class State(Block):
+class State(Block, whole=True):
     """What a run is, between two ticks."""
 
     q: Vector  # (nq,) generalized coordinates

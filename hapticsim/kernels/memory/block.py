@@ -7,9 +7,11 @@ changes, and the loads are marked so, which lets LLVM keep them in registers.
 
 Subclasses declare fields by annotation::
 
-    class State(Block):
+    class State(Block, whole=True):
         q: Vector  # (nq,)
         tick: IntVector  # (1,)
+
+The arrays of a whole block lie one behind the other in one buffer, so that it is copied and packed at once.
 """
 
 from __future__ import annotations
@@ -42,6 +44,9 @@ Cube = Annotated[np.ndarray, (types.float64, 3)]
 IntVector = Annotated[np.ndarray, (types.int64, 1)]
 
 WORD = 8  # bytes
+# What a whole block has beside its fields: its buffer read as integers and as numbers, and for each of its
+# words whether it is an integer (1) or a number (0).
+WHOLE = (("words", types.int64, 1), ("numbers", types.float64, 1), ("integer", types.int64, 1))
 
 
 class BlockType(types.Type):
@@ -65,25 +70,33 @@ class Block:
     """Named arrays (C-contiguous float64 or int64) and numbers; the set of fields is fixed when it is built.
 
     Raises TypeError for a missing or unknown field and ValueError for an array of the wrong dimension.
-    Arrays of the right kind are kept, not copied; their contents may change, they may not be replaced.
+    Arrays of the right kind are kept, not copied (a whole block copies them into its buffer); their contents
+    may change, they may not be replaced.
     """
 
     _type: ClassVar[BlockType]
+    _whole: ClassVar[bool]
     _address: int
+    words: np.ndarray
+    numbers: np.ndarray
+    integer: np.ndarray
 
-    def __init_subclass__(cls) -> None:
+    def __init_subclass__(cls, whole: bool = False) -> None:
         hints = get_type_hints(cls, include_extras=True)
         fields = tuple(
             (name, *hint.__metadata__[0]) for name, hint in hints.items() if hasattr(hint, "__metadata__")
         )
-        cls._type = BlockType(cls.__name__, fields)
+        cls._whole = whole
+        cls._type = BlockType(cls.__name__, fields + (WHOLE if whole else ()))
 
     def __init__(self, **values: Any) -> None:
         fields = self._type.fields
-        names = {f[0] for f in fields}
+        names = {name for name, _, _ in self._declared()}
         if names != set(values):
             wrong = ", ".join(sorted(names ^ set(values)))
             raise TypeError(f"{type(self).__name__} needs exactly its fields; missing or unknown: {wrong}")
+        if self._whole:
+            values = self._in_one_buffer(values)
         table = np.zeros(sum(1 + f[2] for f in fields), np.int64)
         word = 0
         for name, scalar, ndim in fields:
@@ -103,12 +116,39 @@ class Block:
         object.__setattr__(self, "_table", table)
         object.__setattr__(self, "_address", table.ctypes.data)
 
+    @classmethod
+    def _declared(cls) -> tuple[tuple[str, types.Type, int], ...]:
+        return cls._type.fields[: -len(WHOLE)] if cls._whole else cls._type.fields
+
+    def _in_one_buffer(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The arrays copied into one buffer, as views of it, and the fields of ``WHOLE``.
+
+        None can be written to where one of the arrays given cannot.
+        """
+        sizes = [np.size(values[name]) for name, _, _ in self._declared()]
+        words = np.zeros(sum(sizes), np.int64)
+        integer = np.zeros(sum(sizes), np.int64)
+        views: dict[str, Any] = {"words": words, "numbers": words.view(np.float64), "integer": integer}
+        start = 0
+        for (name, scalar, _), size in zip(self._declared(), sizes, strict=True):
+            part = slice(start, start + size)
+            is_integer = scalar is types.int64
+            integer[part] = is_integer
+            view = (words if is_integer else views["numbers"])[part].reshape(np.shape(values[name]))
+            view[...] = values[name]
+            views[name] = view
+            start += size
+        if any(not np.asarray(values[name]).flags.writeable for name, _, _ in self._declared()):
+            for view in views.values():
+                view.flags.writeable = False
+        return views
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__}.{name} cannot be replaced; write into the array")
 
     def items(self) -> Iterator[tuple[str, Any]]:
         """Names and values in the order of declaration."""
-        for name, _, _ in self._type.fields:
+        for name, _, _ in self._declared():
             yield name, getattr(self, name)
 
     def copy(self) -> Self:
@@ -117,6 +157,9 @@ class Block:
 
     def take(self, other: Self) -> None:
         """Copy the contents of another block of the same shapes into this one's arrays."""
+        if self._whole:
+            self.words[:] = other.words
+            return
         for name, value in self.items():
             if isinstance(value, np.ndarray):
                 value[...] = getattr(other, name)
