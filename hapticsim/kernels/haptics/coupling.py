@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.machine_code.jit import inlined
 
 NONE, ABOUT_Z = 0, 1  # Plan.turning; 2: all axes
 TILTED = 1e-6  # cos^2 of half the tilt from which an angle about z means nothing
@@ -227,7 +227,7 @@ def coupler_energy(plan, state, inp, ws, t):
     return 0.5 * state.gain[0] * energy
 
 
-@kernel
+@inlined
 def add_handle_force(plan, state, inp, ws, t):
     """Add to ws.f the generalized active force F_r = V_r . f of coupler and outside force at the handle.
 

@@ -9,7 +9,7 @@ from hapticsim.kernels.machine_code.foreign import (
     kinematics_at,
     response_factor_at,
 )
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.motion.energy import POWER
 from hapticsim.kernels.motion.stiffness import make_implicit
 from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction, evaluate_slips
@@ -18,7 +18,7 @@ from hapticsim.kernels.solve.response import response_acceleration
 from hapticsim.kernels.units import evaluate_rows
 
 
-@kernel
+@inlined
 def generalized_forces(plan, state, inp, ws, q, u, t):
     """ws.f = torque laws - joint damping + forces at the handle, t seconds into the tick, and their power.
 
@@ -47,7 +47,7 @@ def free_stage(plan, state, inp, ws, q, u, t, qdot, udot):
     forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)
 
 
-@kernel
+@inlined
 def terms(plan, state, inp, ws, q, u, t, qdot):
     """M, h, frames and generalized forces at (q, u); ws.f becomes Q - h.
 
@@ -72,7 +72,7 @@ def add_power_of_rows(state, ws, udot, m):
         ws.work[POWER] += ws.lam[i] * ws.b[i]
 
 
-@kernel
+@inlined
 def solve_embedded(state, ws, m, udot):
     """udot under ws.f with the m rows in ws.A embedded.  Returns |det A_D|."""
     r = state.rank[0]
@@ -99,7 +99,7 @@ def response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     return True
 
 
-@kernel
+@inlined
 def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     """qdot and udot with the m rows of ws.rows imposed, ws.phi their gaps, and the friction of what slips.
 

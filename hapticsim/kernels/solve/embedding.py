@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve, lu_factor, lu_solve, lu_solve_transposed
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 
 @kernel
@@ -29,7 +29,7 @@ def combine_rows(combine, m, r, A, s, B, t):
             B[i, j] = total
 
 
-@kernel
+@inlined
 def factor_dependent(A, r, order, LU, pivots):
     """Factor A_D into LU; return |det A_D|."""
     for i in range(r):
@@ -38,7 +38,7 @@ def factor_dependent(A, r, order, LU, pivots):
     return lu_factor(LU, r, pivots)
 
 
-@kernel
+@inlined
 def embedded_acceleration(A, s, r, order, M, f, ws, udot):
     """Write udot (n,) that satisfies A udot + s = 0 (r independent rows) and Kane's equations in udot_I.
 
@@ -116,7 +116,7 @@ def _reduce(A, s, r, order, M, f, ws):
             K[i, j] = total
 
 
-@kernel
+@inlined
 def _reduce_one(A, s, order, M, f, ws):
     """The same for a single row, the commonest case, without inner loops."""
     D, E, K, y = ws.D[0], ws.E[0], ws.K, ws.y
@@ -135,7 +135,7 @@ def _reduce_one(A, s, order, M, f, ws):
             K[i, j] = row[order[1 + j]] + m_id * D[j] + D[i] * E[j]
 
 
-@kernel
+@inlined
 def constraint_forces(combine, m, r, order, M, f, ws, udot, lam):
     """Row forces lam (m,) from A_D' lambda = (M udot - f)_D, with the factor that embedded_acceleration left.
 
