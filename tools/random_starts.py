@@ -33,6 +33,7 @@ from hapticsim.codes import Event, Fault
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.kernels.memory.arrays import EVENTS, FAULTS
 
 GAIN = 1e-6  # of the scale
 G = 9.81
@@ -230,11 +231,11 @@ def led(sim: hs.Simulation, rng: np.random.Generator) -> tuple[float, bool, bool
     state, through = sim._state, False
     for _ in lead(sim, rng):
         sim.step()
-        n = min(int(sim._output.counts[0]), len(sim._output.events))
+        n = min(int(sim._output.counts[EVENTS]), len(sim._output.events))
         through = through or (n > 0 and Event.THROUGH in sim._output.events[:n, 0])
-        if not np.abs(state.q[:3]).max() < 0.75 or state.safety[1] & ~Fault.STRETCH:
+        if not np.abs(state.q[:3]).max() < 0.75 or state.safety[FAULTS] & ~Fault.STRETCH:
             return 0.0, True, through, False
-    return 0.0, False, through, bool(state.safety[1] & Fault.STRETCH)
+    return 0.0, False, through, bool(state.safety[FAULTS] & Fault.STRETCH)
 
 
 def watch(sim: hs.Simulation, seconds: float) -> tuple[float, bool, bool, bool]:
@@ -254,15 +255,15 @@ def watch(sim: hs.Simulation, seconds: float) -> tuple[float, bool, bool, bool]:
         sim.step()
         energy = sum(sim.energy())
         rise, least = max(rise, energy - least), min(least, energy)
-        n = min(int(happened.counts[0]), len(happened.events))
+        n = min(int(happened.counts[EVENTS]), len(happened.events))
         through = through or (n > 0 and Event.THROUGH in happened.events[:n, 0])
-        if state.safety[1] & Fault.ROWS_FULL:
+        if state.safety[FAULTS] & Fault.ROWS_FULL:
             break
         inside = heights.min() > 0.0 and heights.max() < highest
-        if not inside or state.safety[1] & (Fault.NOT_FINITE | Fault.ENERGY):
+        if not inside or state.safety[FAULTS] & (Fault.NOT_FINITE | Fault.ENERGY):
             flew = True
             break
-    full = bool(state.safety[1] & Fault.ROWS_FULL)
+    full = bool(state.safety[FAULTS] & Fault.ROWS_FULL)
     return rise / scale if math.isfinite(rise) else math.inf, flew, through, full
 
 

@@ -38,6 +38,7 @@ from rich.table import Table
 
 import hapticsim as hs
 from hapticsim.codes import Event
+from hapticsim.kernels.memory.arrays import CHOICES
 from hapticsim.model.constraints import Constraint, lock_rows
 
 CONFIGS = Path(__file__).parent.parent / "configs"
@@ -99,7 +100,7 @@ def held(scene: hs.Scene, seconds: float, locked: bool) -> Found:
     for _ in range(round(seconds * scene.rate_Hz)):
         sim.step()
         ranks += [int(e.value) for e in sim.events if e.kind == Event.RANK]
-        choices += int(sim._output.counts[4])
+        choices += int(sim._output.counts[CHOICES])
         force = max(force, float(np.abs(sim._output.row_force).max()))
         gap = max(gap, float(np.abs(sim.constraint_gap("loop")).max()))
         largest = max(largest, abs(sum(sim.energy()) - energy))

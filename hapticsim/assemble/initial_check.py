@@ -12,7 +12,7 @@ from hapticsim.arguments import number, numbers, shown, unusable
 from hapticsim.assemble.assembly import Assembly, assemble, turning_speeds
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.entry import locate_kernel
-from hapticsim.kernels.memory.arrays import Output
+from hapticsim.kernels.memory.arrays import HELD_ROWS, Output
 from hapticsim.kernels.motion.energy import MOST_Q, MOST_TURN, MOST_U
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.protocol import SceneModel, is_model
@@ -198,7 +198,7 @@ def closed(assembly: Assembly, q: np.ndarray, progress: Callable[[str], None] | 
     state.q[:] = q
     for _ in range(STEPS):
         locate(assembly.plan, state, assembly.new_input(), out, ws)
-        m = int(ws.counts[0])
+        m = int(ws.counts[HELD_ROWS])
         A, phi = ws.A[:m], ws.phi[:m]
         if np.abs(phi).max(initial=0.0) <= CLOSED:
             return state.q.copy()

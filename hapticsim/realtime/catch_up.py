@@ -22,7 +22,7 @@ from hapticsim.kernels.memory.pack import pack_state, read_packed, state_size
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.clock import now_ns, sleep_until
 from hapticsim.realtime.correction import ASKED, MISSED, TAKEN
-from hapticsim.realtime.exchange import Exchange
+from hapticsim.realtime.exchange import ADOPTION, Exchange
 
 LOOK_NS = 50_000  # between two looks whether the loop has taken another tick, or the state
 SAFE_ROWS = 64  # of a ring that may be written over before they are read
@@ -64,13 +64,13 @@ def _catch_up(step, plan, state, inp, out, ws, pending, io, command, packed, tim
             continue
         pack_state(state, packed)
         read_packed(packed, pending)
-        store_release(io.control, 2, ASKED)
-        while load_acquire(io.control, 2) == ASKED:
+        store_release(io.control, ADOPTION, ASKED)
+        while load_acquire(io.control, ADOPTION) == ASKED:
             sleep_until(now_ns(timespec) + LOOK_NS, timespec, rest)
-            if now_ns(timespec) > last and swap(io.control, 2, ASKED, 0):  # taken back
+            if now_ns(timespec) > last and swap(io.control, ADOPTION, ASKED, 0):  # taken back
                 return 0
         while True:
-            now = load_acquire(io.control, 2)
+            now = load_acquire(io.control, ADOPTION)
             if now == TAKEN:
                 return 1
             if now == MISSED:  # the loop was a tick further already

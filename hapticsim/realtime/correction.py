@@ -7,12 +7,13 @@ import math
 from numba import njit
 
 from hapticsim.codes import Safety
+from hapticsim.kernels.memory.arrays import MODE
 from hapticsim.kernels.memory.pack import read_packed
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
-from hapticsim.realtime.exchange import adopt, write_state
+from hapticsim.realtime.exchange import ADOPTION, adopt, write_state
 
-# How far a state to adopt has come, Exchange.control[2]: asked for at a tick, being taken, taken, not taken
-# because the loop was at another tick; or asked for as a whole.
+# How far a state to adopt has come, Exchange.control[ADOPTION]: asked for at a tick, being taken, taken, not
+# taken because the loop was at another tick; or asked for as a whole.
 ASKED, TAKING, TAKEN, MISSED, WHOLE = 1, 2, 3, 4, 5
 EASE_S = 0.25  # in which the largest force of a device may come or go by a correction
 ARMING, ARMED = int(Safety.ARMING), int(Safety.ARMED)
@@ -24,19 +25,19 @@ def take_over(pending, state, io):
 
     pending carries the tick before which it is true, -1: whichever comes next.
     """
-    if load_acquire(io.control, 2) == 0:
+    if load_acquire(io.control, ADOPTION) == 0:
         return False
-    if swap(io.control, 2, ASKED, TAKING):
+    if swap(io.control, ADOPTION, ASKED, TAKING):
         if pending.tick[0] >= 0 and pending.tick[0] != state.tick[0]:
-            store_release(io.control, 2, MISSED)
+            store_release(io.control, ADOPTION, MISSED)
             return False
         adopt(pending, state)
-        store_release(io.control, 2, TAKEN)
+        store_release(io.control, ADOPTION, TAKEN)
         return True
-    if swap(io.control, 2, WHOLE, TAKING):
+    if swap(io.control, ADOPTION, WHOLE, TAKING):
         read_packed(io.whole, state)
         write_state(state, io)
-        store_release(io.control, 2, TAKEN)
+        store_release(io.control, ADOPTION, TAKEN)
     return False
 
 
@@ -78,7 +79,7 @@ def ease(plan, state, inp, out, io, corrected):
     """
     if io.link[0] == 0:
         return
-    on = state.safety[0] == ARMING or state.safety[0] == ARMED
+    on = state.safety[MODE] == ARMING or state.safety[MODE] == ARMED
     e, share = io.easing, plan.tick_s / EASE_S
     _ease(out.hand_force_D, e[0:3], e[6:9], inp.coupler[2], share * inp.coupler[2], corrected, on)
     _ease(out.hand_torque_D, e[3:6], e[9:12], inp.turn_coupler[2], share * inp.turn_coupler[2], corrected, on)

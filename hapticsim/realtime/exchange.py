@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from hapticsim.kernels.machine_code.cache import kept
-from hapticsim.kernels.memory.arrays import CHOICE, State
+from hapticsim.kernels.memory.arrays import CHOICE, CHOICES, EVENTS, FAULTS, MODE, State
 from hapticsim.kernels.memory.block import Block, Int, IntVector, Matrix, Vector
 from hapticsim.kernels.memory.command import COMMAND, apply_command
 from hapticsim.kernels.memory.pack import pack_state, state_size
@@ -32,14 +32,20 @@ FORCE = 11  # slot: force 3, safety, fault, tick, stamp [s], stamp of the sample
 ANSWERED = 7
 
 
+# Exchange.control: stop (others), running (loop), a state to adopt (correction.py; both), periods in which
+# the command of the next tick had not come (loop)
+STOP, RUNNING, ADOPTION, STARVED = range(4)
+# Exchange.largest: largest lateness and execution [ns], missed ticks, ticks taken
+LATEST, LONGEST, MISSED_TICKS, TAKEN_TICKS = range(4)
+
+
 class Exchange(Block):
     """What the loop shares with other threads; who writes each is said."""
 
     period_ns: Int
     early_ns: IntVector  # (3,) int: how long before a deadline it wakes, least and most (loop)
     scheduled: Int  # 1: inputs come from the schedule by tick, 0: newest of the device slot
-    control: IntVector  # (4,) int: stop (others), running (loop), a state to adopt (both), periods in which
-    # the command of the next tick had not come (loop)
+    control: IntVector  # (4,) int, STOP ...
     device_count: IntVector  # (1,) int, device slot (wire thread)
     device_slot: Vector  # (DEVICE,)
     force_count: IntVector  # (1,) int, force slot (loop)
@@ -60,7 +66,7 @@ class Exchange(Block):
     choice_ring: Matrix  # (CHOICE_ROWS, 1 + CHOICE + 3 nu) tick, a row of Output.choices
     lateness: IntVector  # (BINS,) int (loop)
     execution: IntVector  # (BINS,) int (loop)
-    largest: IntVector  # (4,) int: largest lateness and execution [ns], missed ticks, ticks taken (loop)
+    largest: IntVector  # (4,) int, LATEST ... (loop)
     timespec: IntVector  # (2,) int, scratch
     rest: IntVector  # (2,) int, scratch
     asleep: IntVector  # (1,) int [ns]: how long the computer has been suspended since its start (loop)
@@ -110,7 +116,7 @@ def has_command(state, io):
     i = state.tick[0] % io.schedule_tick.size
     if io.scheduled == 0 or load_acquire(io.schedule_tick, i) == state.tick[0]:
         return True
-    io.control[3] += 1
+    io.control[STARVED] += 1
     store_release(io.waiting, 0, 1)
     return False
 
@@ -154,8 +160,8 @@ def write_force(state, out, io, tick, now):
     for i in range(3):
         slot[i] = out.hand_force_D[i]
         slot[8 + i] = out.hand_torque_D[i]
-    slot[3] = state.safety[0]
-    slot[4] = state.safety[1]
+    slot[3] = state.safety[MODE]
+    slot[4] = state.safety[FAULTS]
     slot[5] = tick
     slot[6] = 1e-9 * now
     slot[ANSWERED] = io.sample[SENDER]
@@ -185,7 +191,7 @@ def write_row(state, inp, out, io, time_s, tick, late_ns, execution_ns):
 @njit(nogil=True)
 def write_events(out, io, tick):
     """Events of the tick to the ring; what finds no room is counted as dropped."""
-    for n in range(min(out.counts[0], out.events.shape[0])):
+    for n in range(min(out.counts[EVENTS], out.events.shape[0])):
         i = claim_row(io.event_places, io.event_ring.shape[0])
         if i < 0:
             return
@@ -198,7 +204,7 @@ def write_events(out, io, tick):
 @njit(nogil=True)
 def write_choices(out, io, tick):
     """Choices of speeds of the tick to the ring, before the events that are about them."""
-    for n in range(min(out.counts[4], out.choices.shape[0])):
+    for n in range(min(out.counts[CHOICES], out.choices.shape[0])):
         i = claim_row(io.choice_places, io.choice_ring.shape[0])
         if i < 0:
             return

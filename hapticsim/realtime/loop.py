@@ -41,12 +41,20 @@ from hapticsim.realtime.clock import (
 )
 from hapticsim.realtime.correction import ASKED, TAKEN, WHOLE, ease, take_over
 from hapticsim.realtime.exchange import (
+    ADOPTION,
     DEVICE,
     EVENT_ROWS,
     FLAGS,
     FORCE,
+    LATEST,
+    LONGEST,
+    MISSED_TICKS,
     RING_ROWS,
+    RUNNING,
     SENDER,
+    STARVED,
+    STOP,
+    TAKEN_TICKS,
     TURN,
     TURN_GAINS,
     Exchange,
@@ -77,8 +85,8 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
     last = deadline - io.period_ns
     for _ in range(LOOKS):  # at the difference of the two clocks: the largest is the true one
         io.asleep[0] = max(io.asleep[0], boot_ns(io.timespec) - now_ns(io.timespec))
-    store_release(io.control, 1, 1)
-    while load_acquire(io.control, 0) == 0:
+    store_release(io.control, RUNNING, 1)
+    while load_acquire(io.control, STOP) == 0:
         now = now_ns(io.timespec)
         while now < deadline:
             wake = deadline - io.early_ns[0]
@@ -111,15 +119,15 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
         write_events(out, io, tick)
 
         finished = now_ns(io.timespec)
-        count_duration(io.lateness, io.largest, 0, late)
-        count_duration(io.execution, io.largest, 1, finished - now)
-        io.largest[3] += 1
+        count_duration(io.lateness, io.largest, LATEST, late)
+        count_duration(io.execution, io.largest, LONGEST, finished - now)
+        io.largest[TAKEN_TICKS] += 1
         deadline += io.period_ns + load_acquire(io.trim, 0)
         if finished > deadline:
             skipped = (finished - deadline) // io.period_ns + 1
-            io.largest[2] += skipped
+            io.largest[MISSED_TICKS] += skipped
             deadline += skipped * io.period_ns
-    store_release(io.control, 1, 2)
+    store_release(io.control, RUNNING, 2)
 
 
 LOOP = Called(
@@ -213,7 +221,7 @@ class RealTimeLoop:
 
     def stop(self) -> None:
         """Stop after the present tick."""
-        self._io.control[0] = 1
+        self._io.control[STOP] = 1
         if self._thread is not None:
             self._thread.join(2.0)
             gc.unfreeze()
@@ -314,10 +322,10 @@ class RealTimeLoop:
 
     def _ask(self, what: int, timeout_s: float) -> bool:
         control = self._io.control
-        _store(control, 2, what)
+        _store(control, ADOPTION, what)
         end = time.monotonic() + timeout_s
-        while _load(control, 2) != TAKEN:
-            if time.monotonic() > end and _swap(control, 2, what, 0):  # taken back
+        while _load(control, ADOPTION) != TAKEN:
+            if time.monotonic() > end and _swap(control, ADOPTION, what, 0):  # taken back
                 return False
             time.sleep(0.0002)
         return True
@@ -376,20 +384,20 @@ class RealTimeLoop:
 
     def taken(self) -> int:
         """Ticks taken."""
-        return int(self._io.largest[3])
+        return int(self._io.largest[TAKEN_TICKS])
 
     def waited(self) -> int:
         """Periods in which a scheduled loop had no command for its next tick."""
-        return int(self._io.control[3])
+        return int(self._io.control[STARVED])
 
     def statistics(self) -> dict[str, Any]:
         """Ticks, missed ticks, lateness and execution percentiles [us], rows the outlet lost."""
         io = self._io
         return {
             "ticks": self.taken(),
-            "missed": int(io.largest[2]),
-            "lateness_us": percentiles_us(io.lateness, int(io.largest[0])),
-            "execution_us": percentiles_us(io.execution, int(io.largest[1])),
+            "missed": int(io.largest[MISSED_TICKS]),
+            "lateness_us": percentiles_us(io.lateness, int(io.largest[LATEST])),
+            "execution_us": percentiles_us(io.execution, int(io.largest[LONGEST])),
             "rows_lost": int(io.ring_places[2]),
             "starved": self.waited(),
             "interruptions": int(self.state.interruption[2]),
@@ -431,5 +439,5 @@ def warm_up(loop: RealTimeLoop) -> None:
     loop.drain()
     loop.drain_events()
     loop.drain_choices()
-    _store(loop._io.control, 2, _load(loop._io.control, 2))
-    _swap(loop._io.control, 2, ASKED, 0)
+    _store(loop._io.control, ADOPTION, _load(loop._io.control, ADOPTION))
+    _swap(loop._io.control, ADOPTION, ASKED, 0)

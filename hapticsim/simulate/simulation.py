@@ -27,7 +27,7 @@ from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
 from hapticsim.haptics.joining import scene_gains
 from hapticsim.kernels.entry import OBSERVE, RUN, begin_compiling, compile_called, step_address
-from hapticsim.kernels.memory.arrays import Output
+from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, FAULTS, MODE, Output
 from hapticsim.kernels.memory.sample import PLACE, fill_row
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene
@@ -233,8 +233,8 @@ class Simulation:
             q=s.q.copy(),
             u=s.u.copy(),
             contacts=contacts,
-            safety=Safety(int(s.safety[0])),
-            fault=Fault(int(s.safety[1])),
+            safety=Safety(int(s.safety[MODE])),
+            fault=Fault(int(s.safety[FAULTS])),
             hand_force=self._output.hand_force_D.copy(),
             coupler_force=self._output.coupler_W.copy(),
             hand_torque=self._output.hand_torque_D.copy(),
@@ -244,7 +244,7 @@ class Simulation:
     @property
     def events(self) -> tuple[TickEvent, ...]:
         """What happened in the last tick, in its order; ``event.text`` says it in words."""
-        n = min(int(self._output.counts[0]), len(self._output.events))
+        n = min(int(self._output.counts[EVENTS]), len(self._output.events))
         if n == 0:
             return ()
         start = max(0, int(self._state.tick[0]) - 1) * self.scene.tick_s
@@ -318,7 +318,9 @@ class Simulation:
     def choices(self) -> tuple[SpeedChoice, ...]:
         """Choices of independent speeds in the last tick, at most ``arrays.MAX_CHOICES``."""
         records = self._output.choices
-        return tuple(SpeedChoice.read(r) for r in records[: min(int(self._output.counts[4]), len(records))])
+        return tuple(
+            SpeedChoice.read(r) for r in records[: min(int(self._output.counts[CHOICES]), len(records))]
+        )
 
     @property
     def drift(self) -> float:
@@ -358,7 +360,7 @@ class Simulation:
             raise self._row_refusal("read_row", row)
         tick = int(self._state.tick[0]) - 1
         fill_row(self._state, self._input, self._output, row, tick * self.scene.tick_s, tick, 0, 0)
-        return int(self._state.safety[0])
+        return int(self._state.safety[MODE])
 
     def take_inputs(self, row: np.ndarray) -> None:
         """Use the recorded inputs of a row (columns,), as ``read_row`` wrote it, for the next tick.

@@ -16,6 +16,7 @@ from campaign.kinds import Trial, kind
 from campaign.rig import RAMP_S, SCENE
 from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.haptics.joining import limits_of, scene_gains
+from hapticsim.kernels.memory.arrays import MODE
 from hapticsim.simulate.fork import Fork
 
 TICKS, LIMIT_N = 400, 12.0
@@ -78,9 +79,9 @@ def _backwards(trials: int, rng: random.Random) -> Iterator[Trial]:
             for j in range(2):
                 if rng.random() < (0.05, 0.02)[j]:
                     asked[j] = rng.choice((0, 1, asked[j] + 1, max(asked[j] - 1, 0), rng.randrange(40)))
-            was = int(sim._state.safety[0])
+            was = int(sim._state.safety[MODE])
             sim.step()
-            now = int(sim._state.safety[0])
+            now = int(sim._state.safety[MODE])
             rose = [int(asked[j]) > most[j] for j in range(2)]
             most = [max(most[j], int(asked[j])) for j in range(2)]
             if now in FORCEFUL and was not in FORCEFUL and not rose[0]:

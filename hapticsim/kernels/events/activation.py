@@ -17,6 +17,7 @@ from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_factor
 from hapticsim.kernels.machine_code.foreign import displace_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.integrate import LOST
 from hapticsim.kernels.motion.stage import terms
 from hapticsim.kernels.rows.bilateral import bilateral_row
@@ -134,7 +135,7 @@ def release_violated(plan, state, ws, out, m, t):
     Returns True when one went.
     """
     worst, row = 0.0, -1
-    for i in range(ws.counts[0]):
+    for i in range(ws.counts[HELD_ROWS]):
         if abs(ws.phi[i]) > worst:
             worst, row = abs(ws.phi[i]), ws.rows[i] - state.active.size
     if worst <= (ADRIFT if state.rank[0] < m else LOST):
@@ -221,9 +222,9 @@ def impose(plan, state, inp, ws, out, t):
     gap = close_gaps(plan, state, inp, ws, t)
     clash = deep = 0.0
     if gap <= NEAR:
-        evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[0], ws)
+        evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[HELD_ROWS], ws)
         ldl_factor(ws.M, ws.u0.size, ws.L)
-        _, clash = orthonormal_constraints(ws.counts[0], ws.u0.size, ws)
+        _, clash = orthonormal_constraints(ws.counts[HELD_ROWS], ws.u0.size, ws)
         deep = max(0.0, deepest(plan, state, ws) - before)
         if clash <= CLASH and deep <= PUSHED_IN:
             return gap, clash, deep
@@ -280,7 +281,7 @@ def tell_imposed(plan, state, ws, out, t, c, gap, clash, deep):
         record(out, SWITCH, k, HELD, t)
         return
     if clash > CLASH:
-        name_conflict(plan, state, ws, out, ws.counts[0], t)
+        name_conflict(plan, state, ws, out, ws.counts[HELD_ROWS], t)
         take_force_away(state, INCONSISTENT)
     if gap <= NEAR and clash <= CLASH:
         record(out, REFUSED, k, -deep, t)

@@ -18,10 +18,11 @@ from hapticsim.kernels.events.guards import (
 from hapticsim.kernels.events.inside import overlook
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import TRIALS
 from hapticsim.kernels.motion.integrate import advance
 from hapticsim.kernels.units import stage
 
-TRIALS = 14  # trial steps per crossing
+MOST_TRIALS = 14  # trial steps per crossing
 PATIENCE = 4  # trials after which every other one halves what is left for a gap: it may jump
 OVERLOOKED = -2  # what advance_to_event returns instead of a guard: nothing was done, there are fewer guards
 
@@ -40,8 +41,8 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
     """
     lo, hi, step, slope = 0.0, remaining, remaining, 0.0
     culprit = -1
-    for trial in range(TRIALS + 1):
-        out.counts[5] += 1
+    for trial in range(MOST_TRIALS + 1):
+        out.counts[TRIALS] += 1
         advance(plan, state, inp, ws, t, step, m)
         if m > 0:
             row_forces(state, ws, m, ws.du[3])
@@ -70,9 +71,9 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
             lo = step
             copy(ws.guard1, ws.guard0)
         else:
-            if trial == TRIALS and worst < -HIT and overlook(plan, state, ws):
+            if trial == MOST_TRIALS and worst < -HIT and overlook(plan, state, ws):
                 return 0.0, OVERLOOKED
-            if worst >= -HIT or trial == TRIALS:
+            if worst >= -HIT or trial == MOST_TRIALS:
                 return step, fired
             hi, culprit = step, fired
             copy(ws.guard1, ws.guard2)
@@ -86,6 +87,6 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         middle = 0.5 * (lo + hi)
         halve = trial % 4 == 3 or (trial > PATIENCE and trial % 2 == 0 and is_gap(state, culprit))
         step = middle if halve or not (lo <= guess < hi) else guess
-        if trial == TRIALS - 1:
+        if trial == MOST_TRIALS - 1:
             step = hi  # where a guard is known to have fired
     return step, culprit

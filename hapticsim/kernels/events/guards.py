@@ -21,6 +21,7 @@ from hapticsim.kernels.geometry.contact import gap
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.edges import margin
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.friction import read_friction_guards
 from hapticsim.kernels.solve.embedding import constraint_forces
 
@@ -37,9 +38,9 @@ def row_forces(state, ws, m, udot):
 
     Returns True when a contact pulls.
     """
-    if ws.counts[3] == 0:
+    if ws.counts[RESPONDED] == 0:
         constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
-    first = ws.counts[0]
+    first = ws.counts[HELD_ROWS]
     pulls = False
     for i in range(first, m):
         ws.push[i] = FORCE_SCALE * ws.lam[i]
@@ -86,7 +87,7 @@ def read_row_guards(plan, state, q, u, t, ws, m, guards):
     nk = state.active.size
     for k in range(nk):
         guards[nk + k] = math.inf
-    for i in range(ws.counts[0], m):
+    for i in range(ws.counts[HELD_ROWS], m):
         k = ws.rows[i]
         guards[k] = ws.push[i]
         guards[nk + k] = margin(plan, state, k, ws.part[i], ws.X)

@@ -7,6 +7,7 @@ from hapticsim.kernels.geometry.contact import witness
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import SLIPPING
 from hapticsim.kernels.rows.constraint_rows import HELD, list_constraints, list_rows
 from hapticsim.kernels.units import evaluate_rows, stage
 
@@ -50,7 +51,7 @@ def report(plan, state, out, ws, m):
             out.row_force[row - nk] = ws.lam[i]
             out.row_gap[row - nk] = ws.phi[i]
         out.residual[0] = max(out.residual[0], abs(ws.phi[i]))
-    if ws.counts[1] > 0:
+    if ws.counts[SLIPPING] > 0:
         for c in range(state.hold.size):
             if state.hold[c] > HELD:
                 out.row_force[plan.constraint_start[c]] = ws.slip_force[c]
@@ -75,7 +76,7 @@ def observe(plan, state, inp, out, ws):
 def locate(plan, state, inp, out, ws):
     """Write what is where at state.q to out: witnesses of all candidates, gaps of the constraints that hold.
 
-    ws.A is left with the rows of the latter, as many as ws.counts[0] says.
+    ws.A is left with the rows of the latter, as many as ws.counts[HELD_ROWS] says.
     """
     kinematics_at(plan.kinematics)(state.q, state.u, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
     report_witnesses(plan, state, out, ws)

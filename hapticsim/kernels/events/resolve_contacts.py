@@ -10,6 +10,7 @@ from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.motion.stage import terms
 from hapticsim.kernels.rows.constraint_rows import HELD, evaluate_row, list_constraints, list_rows, rate_of
 from hapticsim.kernels.rows.friction import evaluate_slips
@@ -197,7 +198,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
     for attempt in range(state.hold.size + 1):
         terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
         m = gather_rows(plan, state, ws, out, t, leaving)
-        first = ws.counts[0]
+        first = ws.counts[HELD_ROWS]
         if m == 0:
             break
         by_constraints, by_contacts, n, clash = strike(plan, state, inp, ws, out, t, first, m)
@@ -258,7 +259,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
 @kernel
 def evaluate_friction(plan, state, ws, t):
     """Add to ws.f the friction of what slips, as far as its load is known without the present forces."""
-    if ws.counts[1] > 0:
+    if ws.counts[SLIPPING] > 0:
         evaluate_slips(plan, state, ws.q0, ws.u0, t, ws)
         for c in range(ws.slip_force.size):
             if state.hold[c] > HELD:
@@ -309,7 +310,7 @@ def feasible_forces(ws, m):
     ws.grad is left with the acceleration [m/s^2] at which each contact would part under ws.lam, from 0 for
     the first.
     """
-    first = ws.counts[0]
+    first = ws.counts[HELD_ROWS]
     if not ldl_factor(ws.M, ws.u0.size, ws.L):
         return False
     n, _ = orthonormal_constraints(first, ws.u0.size, ws)

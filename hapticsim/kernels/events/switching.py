@@ -13,6 +13,7 @@ from hapticsim.kernels.events.activation import INCONSISTENT, latch, name_confli
 from hapticsim.kernels.events.guards import FIRE, FRICTION_SCALE, row_forces
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.rows.constraint_rows import FREE, HELD
 from hapticsim.kernels.rows.friction import BACKWARD, FORWARD, held_force, spare_force
 from hapticsim.kernels.solve.mobility import CLASH
@@ -119,7 +120,7 @@ def settle_constraints(plan, state, inp, ws, out, t, _):
     for _ in range(state.hold.size):
         if not ws.clash[0] > CLASH:
             break
-        c = name_conflict(plan, state, ws, out, ws.counts[0], t)
+        c = name_conflict(plan, state, ws, out, ws.counts[HELD_ROWS], t)
         take_force_away(state, INCONSISTENT)
         if c < 0:
             break

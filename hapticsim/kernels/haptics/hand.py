@@ -21,6 +21,7 @@ from hapticsim.kernels.haptics.coupling import (
 )
 from hapticsim.kernels.haptics.safety import ARMED, ARMING, FAULT, INTERRUPTED, is_on, take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import MODE
 
 MAX_TWIST = 2.8  # [rad] of the coupler; at pi the short way round changes its side, and the torque with it
 SHARE_OF_POWER = 0.5  # of the largest force at the largest speed: what a hand may get where nobody says less
@@ -30,7 +31,7 @@ TWIST, OVERLOAD = int(Fault.TWIST), int(Fault.OVERLOAD)
 @kernel
 def command_hand(plan, state, inp, fx, fy, fz):
     """Force on the hand (device axes) opposite to the coupler force f, clamped and slew-limited."""
-    if state.safety[0] == FAULT or state.safety[0] == INTERRUPTED:
+    if state.safety[MODE] == FAULT or state.safety[MODE] == INTERRUPTED:
         for i in range(3):
             state.hand_force_D[i] = 0.0
         return
@@ -71,7 +72,7 @@ def seat_turn(plan, state, inp, ws, before):
     before is the state (codes.Safety) at the start of the tick; frames in ws are of its start.  After an
     interruption it stays seated, or the handle would slip with each.
     """
-    now, on = state.safety[0], before == ARMING or before == ARMED or before == INTERRUPTED
+    now, on = state.safety[MODE], before == ARMING or before == ARMED or before == INTERRUPTED
     if plan.turning == NONE or on or not (now == ARMING or now == ARMED):
         return
     d, q = inp.turn, plan.quaternion_WD
@@ -112,7 +113,7 @@ def sample_turn(plan, state, inp, out, ws):
 def command_turn(plan, state, inp, x, y, z):
     """Torque on the hand opposite to the coupler torque (device axes), clamped and slew-limited."""
     last = state.hand_torque_D
-    if state.safety[0] == FAULT or state.safety[0] == INTERRUPTED:
+    if state.safety[MODE] == FAULT or state.safety[MODE] == INTERRUPTED:
         last[0] = last[1] = last[2] = 0.0
         return
     s, limit, most = -plan.torque_scale, inp.turn_coupler[2], plan.slew_Nm_per_s * plan.tick_s

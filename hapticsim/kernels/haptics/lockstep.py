@@ -15,7 +15,7 @@ from hapticsim.codes import Hold, Safety
 from hapticsim.kernels.haptics.held_device import HeldDevice, read_held, write_held
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.arrays import EVENTS, MODE, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.block import Block, IntVector, Matrix, Vector
 from hapticsim.kernels.memory.sample import fill_row
 
@@ -83,7 +83,7 @@ def run_lockstep(step, plan, state, inp, out, ws, dev, io):
         inp.turn[6] = s[7]
         take(plan, state, inp, out, ws)
         fill_row(state, inp, out, io.rows[k], tick * plan.tick_s, tick, 0, 0)
-        io.down[2] = state.safety[0]
+        io.down[2] = state.safety[MODE]
         i, m = io.next[0], out.hand_torque_D
         if io.under_way.shape[0] == 0:
             write_held(dev, f[0], f[1], f[2], m[2])
@@ -93,7 +93,7 @@ def run_lockstep(step, plan, state, inp, out, ws, dev, io):
             for j in range(3):
                 w[j], w[3 + j] = f[j], m[j]
             io.next[0] = (i + 1) % io.under_way.shape[0]
-        for e in range(min(out.counts[0], out.events.shape[0])):
+        for e in range(min(out.counts[EVENTS], out.events.shape[0])):
             row = io.events[io.counts[0]]
             row[0] = tick
             for j in range(4):

@@ -24,7 +24,7 @@ import math
 
 from hapticsim.codes import Fault, Safety
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import PORT, SWING
+from hapticsim.kernels.memory.arrays import MODE, PORT, SWING
 
 SHARE = 0.25  # of the limit from which a force has a side
 SLOWEST_S = 0.2  # between two reversals of a swing that saturates
@@ -136,7 +136,7 @@ def watch_swing(plan, state, inp):
 
     From the last reversal on the gain fades to zero within FADE_S; then the fault state is entered.
     """
-    m, mode, gap_s = state.swing, state.safety[0], inp.gap[0]
+    m, mode, gap_s = state.swing, state.safety[MODE], inp.gap[0]
     if mode == INTERRUPTED:
         overlook(m, 0, inp.device, 3, gap_s)
         overlook(m, PORT, inp.turn, 4, gap_s)
@@ -150,6 +150,6 @@ def watch_swing(plan, state, inp):
         m[FADING] = 1.0
     if m[FADING] == 0.0:
         return False
-    state.safety[0] = ARMED  # a ramp that still rose ends
+    state.safety[MODE] = ARMED  # a ramp that still rose ends
     state.gain[0] -= plan.tick_s / FADE_S
     return state.gain[0] <= 0.0

@@ -18,6 +18,7 @@ from hapticsim.codes import DeviceFlag, Fault, Safety
 from hapticsim.kernels.haptics.coupling import NONE, anchor
 from hapticsim.kernels.haptics.oscillation import FADING, OSCILLATION, forget_swing
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import ARMS, DISARMS, FAULTS, MODE
 
 MAX_TURN_RATE = 50.0  # [rad/s] of the device; no wrist turns so fast
 # How far a sample may run ahead of its stamp: a bridge that is stopped between reading its device and
@@ -41,8 +42,8 @@ READY, WATCHDOG, STOPPED = int(DeviceFlag.READY), int(DeviceFlag.WATCHDOG), int(
 @kernel
 def take_force_away(state, fault):
     """Enter the fault state with no coupling and no force on the hand."""
-    state.safety[0] = FAULT
-    state.safety[1] |= fault
+    state.safety[MODE] = FAULT
+    state.safety[FAULTS] |= fault
     drop_force(state)
 
 
@@ -59,7 +60,7 @@ def drop_force(state):
 @kernel
 def is_on(state):
     """Whether the coupler pulls."""
-    return state.safety[0] == ARMING or state.safety[0] == ARMED
+    return state.safety[MODE] == ARMING or state.safety[MODE] == ARMED
 
 
 @kernel
@@ -139,8 +140,8 @@ def interrupt(plan, state, why):
     if not state.seen[3] <= plan.resume_within_s:
         take_force_away(state, why)
         return
-    state.safety[1] = why if state.safety[0] != INTERRUPTED else state.safety[1] | why
-    state.safety[0] = INTERRUPTED
+    state.safety[FAULTS] = why if state.safety[MODE] != INTERRUPTED else state.safety[FAULTS] | why
+    state.safety[MODE] = INTERRUPTED
     drop_force(state)
     state.interruption[0] = state.seen[3]
 
@@ -152,7 +153,7 @@ def resume(plan, state, inp, hx, hy, hz):
     if lasted[1] == 0.0:
         lasted[0] = max(state.seen[3] - inp.device[6], 0.0)
         if not lasted[0] <= plan.resume_within_s:
-            take_force_away(state, state.safety[1])
+            take_force_away(state, state.safety[FAULTS])
             return
     lasted[1] += inp.gap[0]
     if lasted[1] < SETTLE_S:
@@ -160,7 +161,7 @@ def resume(plan, state, inp, hx, hy, hz):
     if not stretch_of(plan, state, inp, hx, hy, hz) <= ARMED_STRETCH * plan.max_stretch_m:
         take_force_away(state, STRETCH)
         return
-    state.safety[0], state.safety[1] = ARMING, 0
+    state.safety[MODE], state.safety[FAULTS] = ARMING, 0
     lasted[1] = 0.0
     lasted[2] += 1.0
     lasted[3] = max(lasted[3], lasted[0])
@@ -177,9 +178,9 @@ def grant(plan, state, inp, hx, hy, hz):
         state.origin_W[2] += hz - pz
         stretch = 0.0
     if not stretch <= plan.max_stretch_m:
-        state.safety[1] = STRETCH
+        state.safety[FAULTS] = STRETCH
         return
-    state.safety[0], state.safety[1] = ARMING, 0
+    state.safety[MODE], state.safety[FAULTS] = ARMING, 0
     state.gain[0] = state.interruption[0] = 0.0
     forget_swing(state)
 
@@ -187,7 +188,7 @@ def grant(plan, state, inp, hx, hy, hz):
 @kernel
 def asks_for_handle(state, inp):
     """Whether update_safety will look where the handle is."""
-    return inp.requests[0] > state.safety[2] or state.safety[0] == INTERRUPTED
+    return inp.requests[0] > state.safety[ARMS] or state.safety[MODE] == INTERRUPTED
 
 
 @kernel
@@ -198,15 +199,15 @@ def update_safety(plan, state, inp, hx, hy, hz):
     """
     safety = state.safety
     was_on = is_on(state)
-    arm, disarm = inp.requests[0] > safety[2], inp.requests[1] > safety[3]
-    safety[2], safety[3] = max(safety[2], inp.requests[0]), max(safety[3], inp.requests[1])
+    arm, disarm = inp.requests[0] > safety[ARMS], inp.requests[1] > safety[DISARMS]
+    safety[ARMS], safety[DISARMS] = max(safety[ARMS], inp.requests[0]), max(safety[DISARMS], inp.requests[1])
     state.seen[3] += inp.gap[0]
     silent, refused = silence(plan, inp), refusal(plan, inp)
-    if disarm and safety[0] != FAULT:
-        safety[1] = 0 if safety[0] == INTERRUPTED else safety[1]
-        safety[0] = DISARMED
+    if disarm and safety[MODE] != FAULT:
+        safety[FAULTS] = 0 if safety[MODE] == INTERRUPTED else safety[FAULTS]
+        safety[MODE] = DISARMED
         state.gain[0] = state.interruption[0] = state.interruption[1] = 0.0
-    on = is_on(state) or safety[0] == INTERRUPTED
+    on = is_on(state) or safety[MODE] == INTERRUPTED
     if refused & NOT_DRIVABLE != 0 or (on and refused != 0):
         take_force_away(state, refused)
     elif on and inp.device[7] == 0.0:
@@ -217,17 +218,17 @@ def update_safety(plan, state, inp, hx, hy, hz):
         wrong = implausible(plan, state, inp)
         if wrong != 0:
             take_force_away(state, wrong)
-        elif safety[0] == INTERRUPTED:
+        elif safety[MODE] == INTERRUPTED:
             resume(plan, state, inp, hx, hy, hz)
     elif arm and not disarm:  # both at once: no force
         wrong = refused | silent
         if wrong != 0:
-            safety[1] = wrong
+            safety[FAULTS] = wrong
         else:
             grant(plan, state, inp, hx, hy, hz)
-    if silent == 0 and safety[0] != INTERRUPTED:
+    if silent == 0 and safety[MODE] != INTERRUPTED:
         remember(plan, state, inp, was_on and is_on(state))
-    if safety[0] == ARMING:
+    if safety[MODE] == ARMING:
         ramp_s = plan.ramp_s
         if state.interruption[0] > 0.0:
             ramp_s = min(ramp_s, RESUME_RAMP_S)
@@ -235,4 +236,4 @@ def update_safety(plan, state, inp, hx, hy, hz):
         if state.gain[0] >= 1.0:
             state.gain[0] = 1.0
             state.interruption[0] = 0.0
-            safety[0] = ARMED
+            safety[MODE] = ARMED

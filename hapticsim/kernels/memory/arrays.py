@@ -20,6 +20,14 @@ MAX_ROWS = 32  # rows imposed at once: 8 cubes, 0.7 ms in the tick in which they
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
+# Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows; of this tick
+# choices of speeds, trial steps
+EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS = range(6)
+# Workspace.counts: rows of constraints imposed (the first rows), constraints that slip, whether the O(n)
+# route may be taken, whether it was
+HELD_ROWS, SLIPPING, MAY_RESPOND, RESPONDED = range(4)
+# State.safety: codes.Safety, codes.Fault, most arm and most disarm requests seen
+MODE, FAULTS, ARMS, DISARMS = range(4)
 PORT = 15  # numbers that each port of the coupler remembers of its swing (oscillation.py)
 SWING = 2 * PORT + 1  # of both, and a mark
 
@@ -131,7 +139,7 @@ class State(Block, whole=True):
     order: IntVector  # (nu,) int, the first rank speeds are dependent, the rest independent
     combine: Matrix  # (nr, nr) columns: combinations of rows that span them (identity at full rank)
     volume: Vector  # (1,) |det A_D| when the speeds were chosen, columns scaled
-    safety: IntVector  # (4,) int: codes.Safety, codes.Fault, most arm and most disarm requests seen
+    safety: IntVector  # (4,) int, MODE ...
     seen: Vector  # (5,) last sample that counted: position [m] D, its age [s], and how much further than its
     # speed allows the next may be [m]
     interruption: Vector  # (4,) silence of the one ridden through now, or ramped up after [s], else 0; time
@@ -181,8 +189,7 @@ class Output(Block):
     normal_W: Matrix  # (nk, 3) from the surface to the sphere
     point_W: Matrix  # (nk, 3) [m] on the sphere
     events: Matrix  # (3 * MAX_EVENTS, 4) codes.Event, contact or -1, value, time in the tick [s]
-    counts: IntVector  # (6,) int: events of this tick, pieces integrated, selections ever, overflows ever,
-    # choices and trial steps of this tick
+    counts: IntVector  # (6,) int, EVENTS ...
     residual: Vector  # (1,) [m] largest |gap| of imposed rows before projection: the drift of the tick
     row_force: Vector  # (nb,) [N] or [N m] force of constraint or friction, 0 where free
     row_gap: Vector  # (nb,) [m] or [rad] of imposed rows before projection
@@ -250,8 +257,7 @@ class Workspace(Block):
     good_q: Vector  # (nq,) state at the start of the tick, taken back when something is not finite
     good_u: Vector  # (nu,)
     good_hold: IntVector  # (nc,) int, what was held then
-    counts: IntVector  # (4,) int: rows of constraints imposed (the first rows), constraints that slip, O(n)
-    # allowed, O(n) taken
+    counts: IntVector  # (4,) int, HELD_ROWS ...
     F: Vector  # what the impulse responses of a configuration share (equations/tree/impulse_response.py)
     b: Vector  # (nr,) prescribed rates: A u = b
     equation_phi: Vector  # (ne,) the mechanism's constraint equations, as in phi, A, b and s

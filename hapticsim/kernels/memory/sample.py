@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import FAULTS, MODE
 
 FIXED = (
     "time_s", "tick",
@@ -79,8 +80,8 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
         row[21 + j] = out.coupler_W[j]
         row[24 + j] = out.anchor_W[j]
         row[27 + j] = out.handle_W[j]
-    row[15] = state.safety[0]
-    row[16] = state.safety[1]
+    row[15] = state.safety[MODE]
+    row[16] = state.safety[FAULTS]
     row[17] = state.gain[0]
     row[30] = late_ns * 1e-3
     row[31] = execution_ns * 1e-3

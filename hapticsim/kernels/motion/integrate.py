@@ -8,6 +8,7 @@ import math
 from hapticsim.kernels.linalg.linear import ldl_solve, lu_solve
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS, MAY_RESPOND, SLIPPING
 from hapticsim.kernels.motion.energy import FIRST, PIECE, POWER, TURNED
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.motion.substeps import extrapolate
@@ -57,7 +58,7 @@ def runge_kutta(plan, state, inp, ws, t, h, m):
 
     In ws.divisions equal steps: one, unless the piece would gain energy with fewer.
     """
-    ws.counts[2] = 1  # only the first stage is asked for more than accelerations
+    ws.counts[MAY_RESPOND] = 1  # only the first stage is asked for more than accelerations
     ws.work[PIECE] = ws.work[TURNED] = 0.0
     n = ws.divisions[0]
     step = h / n
@@ -70,7 +71,7 @@ def runge_kutta(plan, state, inp, ws, t, h, m):
             ws.ue[i] = ws.u1[i]
         stage(plan, state, inp, ws, ws.qe, ws.ue, at, ws.dq[4], ws.du[4], m)
         classical_step(plan, state, inp, ws, ws.qe, ws.ue, 4, ws.work[POWER], at, step, m, ws.q1, ws.u1)
-    ws.counts[2] = 0
+    ws.counts[MAY_RESPOND] = 0
 
 
 @kernel
@@ -134,7 +135,7 @@ def project(plan, state, ws, m):
     motion that went on while a tick was refused would push a shape through a surface.
     Expects ws.phi and what embedded_acceleration left, as stage leaves them.
     """
-    if largest_gap(ws, m) > 0.0 and largest_gap(ws, ws.counts[0]) <= LOST:
+    if largest_gap(ws, m) > 0.0 and largest_gap(ws, ws.counts[HELD_ROWS]) <= LOST:
         for i in range(m):
             ws.t[i] = -ws.phi[i]
         find_change(state, ws, m, ws.t)
@@ -155,7 +156,7 @@ def advance(plan, state, inp, ws, t, h, m):
         runge_kutta(plan, state, inp, ws, t, h, m)
     else:
         extrapolate(plan, state, inp, ws, t, h, m)
-    if m - ws.counts[0] < state.active.size or ws.counts[1] > 0:
+    if m - ws.counts[HELD_ROWS] < state.active.size or ws.counts[SLIPPING] > 0:
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 
 

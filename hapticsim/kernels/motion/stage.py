@@ -10,6 +10,7 @@ from hapticsim.kernels.machine_code.foreign import (
     response_factor_at,
 )
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.memory.arrays import MAY_RESPOND, RESPONDED, SLIPPING
 from hapticsim.kernels.motion.energy import POWER
 from hapticsim.kernels.motion.stiffness import make_implicit
 from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction, evaluate_slips
@@ -107,7 +108,7 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     """
     terms(plan, state, inp, ws, q, u, t, qdot)
     evaluate_rows(plan, state, q, u, t, m, ws)
-    if ws.counts[1] == 0:
+    if ws.counts[SLIPPING] == 0:
         det = solve_embedded(state, ws, m, udot)
         if plan.driven == 1:
             add_power_of_rows(state, ws, udot, m)
@@ -132,17 +133,17 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
 def evaluate_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     """qdot and udot at (q, u), t seconds into the tick, with the m rows of ws.rows.
 
-    Returns |det A_D|.  Where ws.counts[2] is 1 and the tree is large, the O(n) route is taken: then
-    ws.counts[3] becomes 1, ws.lam holds the forces of the rows, and M, h, ws.LU and the determinant are not
-    made.  In a substep (ws.substep) the equations are those of stiffness.py, with or without rows.
+    Returns |det A_D|.  Where ws.counts[MAY_RESPOND] is 1 and the tree is large, the O(n) route is taken: then
+    ws.counts[RESPONDED] becomes 1, ws.lam holds the forces of the rows, and M, h, ws.LU and the determinant
+    are not made.  In a substep (ws.substep) the equations are those of stiffness.py, with or without rows.
     """
-    ws.counts[3] = 0
-    if m == 0 and ws.counts[1] == 0 and ws.substep[0] == 0.0:
+    ws.counts[RESPONDED] = 0
+    if m == 0 and ws.counts[SLIPPING] == 0 and ws.substep[0] == 0.0:
         free_stage(plan, state, inp, ws, q, u, t, qdot, udot)
         return 1.0
-    quick = ws.counts[2] == 1 and plan.response != 0 and 2 * m <= u.size
-    if quick and state.rank[0] == m and ws.counts[1] == 0:
+    quick = ws.counts[MAY_RESPOND] == 1 and plan.response != 0 and 2 * m <= u.size
+    if quick and state.rank[0] == m and ws.counts[SLIPPING] == 0:
         if response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
-            ws.counts[3] = 1
+            ws.counts[RESPONDED] = 1
             return 1.0
     return embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m)

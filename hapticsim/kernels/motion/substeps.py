@@ -13,6 +13,7 @@ from __future__ import annotations
 from hapticsim.kernels.haptics.coupling import coupler_energy
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import SLIPPING
 from hapticsim.kernels.motion.energy import PIECE, POWER, TURNED
 from hapticsim.kernels.motion.stiffness import STIFF_SPRINGS
 from hapticsim.kernels.units import stage
@@ -70,5 +71,5 @@ def extrapolate(plan, state, inp, ws, t, h, m):
     if ws.method[1] == 1:
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         ws.work[PIECE] -= coupler_energy(plan, state, inp, ws, t + h)
-    if m > 0 or ws.counts[1] > 0:
+    if m > 0 or ws.counts[SLIPPING] > 0:
         stage(plan, state, inp, ws, ws.q1, ws.u1, t + h, ws.dq[3], ws.du[3], m)

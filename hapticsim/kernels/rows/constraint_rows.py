@@ -6,6 +6,7 @@ from hapticsim.codes import Hold
 from hapticsim.kernels.geometry.contact import contact_row
 from hapticsim.kernels.machine_code.foreign import rows_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.rows.bilateral import bilateral_row
 
 FREE, HELD = int(Hold.FREE), int(Hold.HELD)
@@ -23,8 +24,8 @@ def list_constraints(plan, state, ws):
                     m += 1
         elif state.hold[c] != FREE:
             slips += 1
-    ws.counts[0] = m
-    ws.counts[1] = slips
+    ws.counts[HELD_ROWS] = m
+    ws.counts[SLIPPING] = slips
     return m
 
 
@@ -61,7 +62,7 @@ def evaluate_row(plan, state, row, i, q, t, ws):
 
 def write_rows(plan, state, ws, q, u, t, m):
     """Write the m rows of ws.rows to ws.A, ws.s, ws.b and their gaps to ws.phi.  Returns m."""
-    if ws.counts[0] > 0:
+    if ws.counts[HELD_ROWS] > 0:
         evaluate_equations(plan, q, u, ws)
     for i in range(m):
         ws.phi[i] = evaluate_row(plan, state, ws.rows[i], i, q, t, ws)

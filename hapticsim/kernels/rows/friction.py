@@ -12,6 +12,7 @@ import math
 
 from hapticsim.codes import Hold
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.rows.bilateral import bilateral_row
 from hapticsim.kernels.rows.constraint_rows import FREE, HELD, evaluate_equations, rate_of
 
@@ -42,7 +43,7 @@ def slip_direction(state, c):
 @kernel
 def evaluate_slips(plan, state, q, u, t, ws):
     """Rows of the constraints that slip, at the frames in ws, to ws.slip_A."""
-    if ws.counts[0] == 0:
+    if ws.counts[HELD_ROWS] == 0:
         evaluate_equations(plan, q, u, ws)
     now = state.tick[0] * plan.tick_s + t
     for c in range(state.hold.size):
@@ -73,7 +74,7 @@ def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards, first):
 
     scale   [m/N] so that one tolerance serves forces and rates.
     """
-    if ws.counts[1] > 0:
+    if ws.counts[SLIPPING] > 0:
         evaluate_slips(plan, state, q, u, t, ws)
     for c in range(state.hold.size):
         guards[first + c] = math.inf

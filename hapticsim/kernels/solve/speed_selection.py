@@ -7,7 +7,7 @@ import math
 from hapticsim.codes import Event
 from hapticsim.kernels.linalg.selection import condition_with, select_speeds
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import CHOICE
+from hapticsim.kernels.memory.arrays import CHOICE, CHOICES, EVENTS, SELECTIONS
 from hapticsim.kernels.solve.diagnosis import null_vectors
 from hapticsim.kernels.solve.embedding import factor_dependent, scaled_volume
 
@@ -21,7 +21,7 @@ KEPT = 4  # last places of the list of events that others do not take
 @kernel
 def record(out, kind, contact, value, t):
     """Append an event; the last places are kept for OVERFLOW, HALTED, then SAFETY and a refusal."""
-    n, room = out.counts[0], out.events.shape[0] - KEPT
+    n, room = out.counts[EVENTS], out.events.shape[0] - KEPT
     if kind == OVERFLOW:
         room += 1
     elif kind == HALTED:
@@ -33,7 +33,7 @@ def record(out, kind, contact, value, t):
         out.events[n, 1] = contact
         out.events[n, 2] = value
         out.events[n, 3] = t
-        out.counts[0] += 1
+        out.counts[EVENTS] += 1
 
 
 @kernel
@@ -53,7 +53,7 @@ def report_choice(state, ws, out, before, condition, formerly, freed, t):
 
     condition, formerly   of the choice, and what it would be without it; 0 where that says nothing.
     """
-    n = out.counts[4]
+    n = out.counts[CHOICES]
     if n < out.choices.shape[0]:
         row = out.choices[n]
         row[0] = t
@@ -67,7 +67,7 @@ def report_choice(state, ws, out, before, condition, formerly, freed, t):
             row[CHOICE + r] = state.order[r]
             row[CHOICE + nu + r] = ws.N[0, r] if freed > 0 else 0.0
             row[CHOICE + 2 * nu + r] = ws.N[1, r] if freed > 1 else 0.0
-        out.counts[4] += 1
+        out.counts[CHOICES] += 1
 
 
 def choose_independent(state, ws, out, m, t):
@@ -101,7 +101,7 @@ def choose_independent(state, ws, out, m, t):
         det = factor_dependent(ws.B, rank, state.order, ws.LU, ws.pivots)
     state.volume[0] = scaled_volume(det, rank, state.order, ws.M)
     if changed:
-        out.counts[2] += 1
+        out.counts[SELECTIONS] += 1
         record(out, SELECT, -1, condition, t)
     if m - rank != missing:
         record(out, RANK, -1, rank, t)

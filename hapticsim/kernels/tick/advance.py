@@ -8,6 +8,7 @@ from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.switching import engage_by_touch
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import OVERFLOWS, PIECES
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.begin import LOOKING, RESOLVED, start_piece
@@ -44,7 +45,7 @@ def advance(plan, state, inp, out, ws, m):
             handled += int(fired == OVERLOOKED)
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
             continue
-        out.counts[1] += 1
+        out.counts[PIECES] += 1
         copy(ws.q1, ws.q0)
         copy(ws.u1, ws.u0)
         if fired < 0:
@@ -65,7 +66,7 @@ def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
         m = capture(plan, state, inp, ws, out, t)
         m, _ = engage_by_touch(plan, state, inp, ws, out, t, m)
         record(out, OVERFLOW, -1, handled, t)
-        out.counts[3] += 1
+        out.counts[OVERFLOWS] += 1
     else:
         m = handle(plan, state, inp, ws, out, fired, t)
     if was_gap:

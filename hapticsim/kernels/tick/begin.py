@@ -9,6 +9,7 @@ from hapticsim.kernels.events.switching import engage_by_touch, slip_or_break, s
 from hapticsim.kernels.geometry.edges import feature, is_lost
 from hapticsim.kernels.linalg.selection import KEEP_CHOICE
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import FIRST, POWER
 from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, project
 from hapticsim.kernels.rows.constraint_rows import list_rows
@@ -78,11 +79,11 @@ def start_piece(plan, state, inp, out, ws, t, m, resolved):
             return True
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
         ws.work[FIRST] = ws.work[POWER]
-    if largest_of(ws.phi, ws.counts[0], m) > GAP_PUT:
+    if largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
         project(plan, state, ws, m)
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
         ws.work[FIRST] = ws.work[POWER]
-    for i in range(ws.counts[0], m):
+    for i in range(ws.counts[HELD_ROWS], m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
     pulls = row_forces(state, ws, m, ws.du[0])
     project(plan, state, ws, m)
@@ -101,7 +102,7 @@ def largest_of(a, first, end):
 @kernel
 def leave_lost_corners(plan, state, out, ws, m):
     """Delete the rows of corners that slid past the edge of their face; return the rows left."""
-    for i in range(ws.counts[0], m):
+    for i in range(ws.counts[HELD_ROWS], m):
         if is_lost(plan, state, ws.rows[i], ws.X):
             state.active[ws.rows[i]] = 0
             state.rank[0] = state.rank[1] = 0

@@ -9,6 +9,7 @@ from hapticsim.kernels.events.activation import CONFLICT, INCONSISTENT, release
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.safety import FAULT, take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import MODE
 from hapticsim.kernels.motion.energy import REFUSED, UNKNOWN, farthest, gained
 from hapticsim.kernels.motion.integrate import is_finite
 from hapticsim.kernels.rows.constraint_rows import FREE, HELD
@@ -50,11 +51,11 @@ def commit_or_reject(plan, state, out, ws, mode, was_refused):
         copy(ws.u0, state.u)
         for c in range(state.hold.size):
             state.friction[c] = ws.slip_force[c] if state.hold[c] > HELD else 0.0
-    if state.safety[0] == FAULT:  # also one that was found in the middle of the tick
+    if state.safety[MODE] == FAULT:  # also one that was found in the middle of the tick
         copy(state.hand_force_D, out.hand_force_D)
         copy(state.hand_torque_D, out.hand_torque_D)
-    if state.safety[0] != mode:
-        record(out, EVENT_SAFETY, -1, state.safety[0], 0.0)
+    if state.safety[MODE] != mode:
+        record(out, EVENT_SAFETY, -1, state.safety[MODE], 0.0)
     state.tick[0] += 1
 
 

@@ -9,6 +9,7 @@ from hapticsim.kernels.haptics.safety import asks_for_handle, update_safety
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, MAY_RESPOND, MODE, PIECES, TRIALS
 from hapticsim.kernels.motion.energy import REFUSED
 from hapticsim.kernels.motion.stiffness import choose_method
 from hapticsim.kernels.tick.commit import checkpoint
@@ -24,7 +25,7 @@ def take_requests(plan, state, inp, out, ws):
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     checkpoint(state, ws)
-    mode, was_refused = state.safety[0], state.energy[2] == REFUSED
+    mode, was_refused = state.safety[MODE], state.energy[2] == REFUSED
     hx = hy = hz = 0.0
     if plan.handle_frame >= 0 and asks_for_handle(state, inp):
         kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
@@ -40,9 +41,9 @@ def take_requests(plan, state, inp, out, ws):
 @kernel
 def clear_tick(out, ws):
     """Forget what the tick before counted."""
-    ws.substep[0] = ws.counts[2] = ws.moved[0] = 0
+    ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = 0
     for k in range(ws.fires.size):
         ws.fires[k] = ws.overlooked[k] = 0
-    out.counts[0] = 0
-    out.counts[1] = 0
-    out.counts[4] = out.counts[5] = 0
+    out.counts[EVENTS] = 0
+    out.counts[PIECES] = 0
+    out.counts[CHOICES] = out.counts[TRIALS] = 0
