@@ -24,6 +24,7 @@ from hapticsim.config.schema.scene import (
 )
 from hapticsim.config.start import initial_state
 from hapticsim.errors import listed, nearest
+from hapticsim.model.candidates import PAIRS
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
@@ -39,7 +40,6 @@ from hapticsim.model.scene import (
     Shape,
 )
 
-_MAY_TOUCH = {"plane": ("sphere", "capsule", "box"), "box": ("sphere", "capsule", "box")}
 _OF_ROTATION = (
     "stiffness_Nm_per_rad", "damping_Nms_per_rad", "device_damping_Nms_per_rad", "torque_limit_Nm",
     "slew_limit_Nm_per_s",
@@ -184,9 +184,9 @@ def _contacts(
                     f"= {name!r} is not a shape{nearest(name, by_name)}: the shapes are {listed(by_name)}.",
                 )
         a, b = (by_name[name] for name in entry.between)
-        if a.kind not in _MAY_TOUCH.get(b.kind, ()):
+        if (a.kind, b.kind) not in PAIRS:
             a, b = b, a
-        if a.kind not in _MAY_TOUCH.get(b.kind, ()):
+        if (a.kind, b.kind) not in PAIRS:
             raise refuse(
                 place,
                 f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from hapticsim.codes import ROLL_ROW
 from hapticsim.kernels.memory.arrays import MAX_ROWS
+from hapticsim.model.candidates import PAIRS
 from hapticsim.model.constraints import Constraint
 from hapticsim.model.scene import ContactPair, Shape
 
 SHOWN = 4  # pairs named in a sentence
-_ON_PLANE = {"sphere": 1, "capsule": 2, "box": 4}  # rows at once: of a box those of a face
 
 
 def contact_notes(
@@ -39,7 +39,7 @@ def _edges(pairs: Sequence[tuple[Shape, Shape]]) -> Iterable[str]:
 
 def _rows(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:
     """More rows than can be imposed at once."""
-    most = sum(_ON_PLANE[a.kind] * (2 if b.kind == "box" == a.kind else 1) for a, b in pairs)
+    most = sum(PAIRS[a.kind, b.kind].rows for a, b in pairs)
     most += sum(len(c.rows) for c in constraints)
     if most > MAX_ROWS:
         yield (

@@ -1,4 +1,4 @@
-"""From pairs of shapes to contact candidates: sphere or corner against plane or box."""
+"""From pairs of shapes to contact candidates: spheres and corners against surfaces; which pairs there are."""
 
 from __future__ import annotations
 
@@ -10,6 +10,25 @@ import numpy as np
 from hapticsim.codes import ON_BOX, ON_PLANE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
+
+
+@dataclass(frozen=True)
+class PairKind:
+    """How two kinds of shapes touch: spheres that stand for the first, against the surface of the second."""
+
+    surface: int  # codes.ON_PLANE or codes.ON_BOX: what the kernel measures the gap to
+    rows: int  # that it may take at once; of a box those of a face
+    both_ways: bool = False  # spheres of the second against the surface of the first, too
+
+
+PAIRS = {
+    ("sphere", "plane"): PairKind(ON_PLANE, 1),
+    ("capsule", "plane"): PairKind(ON_PLANE, 2),
+    ("box", "plane"): PairKind(ON_PLANE, 4),
+    ("sphere", "box"): PairKind(ON_BOX, 1),
+    ("capsule", "box"): PairKind(ON_BOX, 2),
+    ("box", "box"): PairKind(ON_BOX, 8, both_ways=True),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +74,8 @@ def candidates_of(scene: Scene) -> list[Candidate]:
     for pair in scene.contacts:
         a, b = shapes[pair.a], shapes[pair.b]
         for ball, surface in ((a, b), (b, a)):
-            if surface.kind not in ("plane", "box") or ball.kind == "plane":
+            kind = PAIRS.get((ball.kind, surface.kind))
+            if kind is None:
                 continue
             for centre, radius, inward in spheres_of(ball):
                 found.append(
@@ -67,11 +87,11 @@ def candidates_of(scene: Scene) -> list[Candidate]:
                         radius=radius,
                         inward_B=inward,
                         surface_body=surface.body,
-                        kind=ON_PLANE if surface.kind == "plane" else ON_BOX,
+                        kind=kind.surface,
                         X_BS=surface.X_BS,
                         half=surface.size if surface.kind == "box" else (0.0, 0.0, 0.0),
                     )
                 )
-            if ball.kind != "box" or surface.kind != "box":
+            if not kind.both_ways:
                 break
     return found
