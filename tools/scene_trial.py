@@ -104,7 +104,7 @@ class _Watch:
         self.sim, self.trial, self.verdict = sim, trial, verdict
         self.acts = list(trial.acts)
         if trial.hand is not None:
-            self.limit_N = sim.couple(HELD_DEVICE).force_limit_N
+            self.limit_N = sim.couple(HELD_DEVICE).translation.limit
         safety = sim.scene.safety
         self.step_N = safety.slew_limit_N_per_s * sim.scene.tick_s
         self.last_force = np.zeros(3)

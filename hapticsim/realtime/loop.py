@@ -153,7 +153,7 @@ class RealTimeLoop:
     ----------
     assembly : what to step.
     scheduled : take inputs from the schedule by tick (a remote site) instead of the newest device sample.
-    corrected : states of a remote site are handed to it (``catch_up``).
+    corrected : a state of some ticks ago can be handed to it (``catch_up``), as an operator's side does.
     progress : called with a line when something has to be compiled.
 
     While the loop runs ``read_force``, ``torque`` and what is asked of it may be called from any thread, each
@@ -164,7 +164,7 @@ class RealTimeLoop:
         self,
         assembly: Assembly,
         scheduled: bool = False,
-        corrected: bool = False,
+        corrected: bool = True,
         progress: Callable[[str], Any] | None = None,
     ) -> None:
         self.assembly = assembly

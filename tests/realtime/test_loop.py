@@ -34,7 +34,7 @@ def assembly():
 
 @pytest.fixture
 def loop(assembly):
-    loop = RealTimeLoop(assembly, corrected=True)
+    loop = RealTimeLoop(assembly)
     try:
         yield loop
     finally:
@@ -182,7 +182,7 @@ def test_a_state_of_some_ticks_ago_is_brought_to_the_present_and_taken_without_a
     sliding = assembly.scene.u0.copy()
     sliding[SLIDES_BY] = 0.05
     assembly = assemble(dataclasses.replace(assembly.scene, u0=sliding))
-    loop, state, rows = RealTimeLoop(assembly, corrected=True), assembly.new_state(), []
+    loop, state, rows = RealTimeLoop(assembly), assembly.new_state(), []
     try:
         loop.start()
         time.sleep(0.1)
