@@ -10,6 +10,7 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.assemble.assembly import assemble
+from hapticsim.kernels.memory.pack import state_size
 from hapticsim.model.scene import LinkSettings
 from hapticsim.teleop.command_log import CommandLog
 from hapticsim.teleop.messages import COLUMNS, Commands, write_commands
@@ -97,17 +98,20 @@ def test_an_operator_that_sends_without_end_fills_what_there_is_room_for_and_not
 
 @pytest.mark.long
 def test_the_remote_site_holds_64_MiB_at_most_of_what_is_sent_to_it_without_end():
+    assembly = assemble(hs.load(CONFIGS / "teleop_1s.yaml"))
+    packed = np.zeros(state_size(assembly.new_state()))
+
     class Standing:
         """A loop that takes no tick."""
 
-        read_state = staticmethod(lambda: np.zeros(500))
+        read_state = staticmethod(lambda: packed)
         clear_schedule = staticmethod(lambda: True)
         take_whole = staticmethod(lambda packed: True)
         schedule = trim = staticmethod(lambda *_: None)
         waited = staticmethod(lambda: 0)
 
     link = LinkSettings(delay_up_s=10.0, delay_down_s=10.0)
-    site = RemoteSite(assemble(hs.load(CONFIGS / "teleop_1s.yaml")), link, Standing())
+    site = RemoteSite(assembly, link, Standing())
     tracemalloc.start()
     try:
         for n in range(400):
