@@ -106,10 +106,7 @@ def compile_called(called: Called, progress: Progress | None = None) -> Any:
     name = called.path
     if name in _compiled:
         return _compiled[name]
-    if is_kept(called.function):
-        say: Progress = lambda _line: None  # noqa: E731
-    else:
-        say = progress or (lambda _line: None)
+    say = progress if progress and not is_kept(called.function) else (lambda _line: None)
     say(f"compiling the {called.function.__name__.lstrip('_')} kernel (once for all robots) ... ")
     start = time.perf_counter()
     if not is_kept(called.function):

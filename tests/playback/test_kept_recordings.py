@@ -19,7 +19,7 @@ from hapticsim.recording.reader import read_recording
 from hapticsim.simulate.simulation import Simulation
 from hapticsim.simulate.virtual import replay
 
-MADE_WITH, OTHERWISE = "2.4.", 1e-11  # version of NumPy, largest difference with another
+MADE_WITH, OTHERWISE = "2.4.", 1e-12  # version of NumPy, largest difference with another
 KEPT = sorted((Path(__file__).parents[1] / "recordings_kept").glob("*.mcap"))
 
 
