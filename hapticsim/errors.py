@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import traceback
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 LONGEST = 200  # characters of a foreign exception's text that a sentence quotes
@@ -35,6 +35,10 @@ class ConfigError(HapticsimError):
         self.file, self.key, self.problem = str(file), key, problem
         place = one_line(self.file)
         super().__init__(f"{place}: {one_line(key)} {problem}" if key else f"{place}: {problem}")
+
+
+Refuse = Callable[[tuple[str | int, ...], str], ConfigError]
+"""From a place and the rest of the sentence to the refusal that names the file the place is in."""
 
 
 class DeviceError(HapticsimError):

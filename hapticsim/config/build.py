@@ -11,7 +11,7 @@ from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contact_notes import contact_notes
 from hapticsim.config.motion import torque_laws
-from hapticsim.config.robot import Refuse, build_model, placement
+from hapticsim.config.robot import build_model
 from hapticsim.config.schema.scene import (
     AnyShape,
     Box,
@@ -23,7 +23,7 @@ from hapticsim.config.schema.scene import (
     Sphere,
 )
 from hapticsim.config.start import initial_state
-from hapticsim.errors import listed, nearest
+from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.candidates import PAIRS
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import rotation_from_rpy
@@ -140,7 +140,12 @@ def _shapes(entries: list[AnyShape], model: SceneModel, refuse: Refuse) -> tuple
             raise refuse(("shapes", index, "body"), _no_body(entry.body, carriers))
         shapes.append(
             Shape(
-                entry.name, entry.body, entry.kind, _size(entry), placement(entry.origin), _color(entry.color)
+                entry.name,
+                entry.body,
+                entry.kind,
+                _size(entry),
+                entry.origin.placement(),
+                _color(entry.color),
             )
         )
     return tuple(shapes)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hapticsim.config.robot import Refuse
 from hapticsim.config.schema.scene import SceneFile
-from hapticsim.errors import listed, nearest
+from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.constraints import Constraint, nearest_constraint
 from hapticsim.wire.messages.device import FREE_BUTTONS
 

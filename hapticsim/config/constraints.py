@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.config.robot import Refuse, placement
 from hapticsim.config.schema.constraints import (
     AnyConstraint,
     CircleGuide,
@@ -22,7 +21,7 @@ from hapticsim.config.schema.constraints import (
     WeldConstraint,
     WheelConstraint,
 )
-from hapticsim.errors import listed, nearest
+from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model import constraints as rows
 from hapticsim.model.constraints import Constraint, Friction, Row
 from hapticsim.model.curve import smooth_curve
@@ -124,7 +123,7 @@ def _rows(entry: AnyConstraint, model: SceneModel, place: Place, refuse: Refuse)
                 raise refuse((*place, "points_b_m", *where), fault.problem) from None
             return rows.curve_rows(a, vector("point_a_m"), b, curve)
         case WeldConstraint():
-            return rows.weld_rows(a, placement(entry.origin_a), b, placement(entry.origin_b))
+            return rows.weld_rows(a, entry.origin_a.placement(), b, entry.origin_b.placement())
         case RollingConstraint():
             along = None if entry.along_b is None else direction("along_b")
             normal = direction("normal_b")

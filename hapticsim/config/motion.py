@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.config.robot import Refuse, pick_unit
+from hapticsim.config.robot import pick_unit
 from hapticsim.config.schema.scene import TorqueEntry
-from hapticsim.errors import listed, nearest
+from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.protocol import MovingJoint, SceneModel
 from hapticsim.model.scene import TorqueLaw
 

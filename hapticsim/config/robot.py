@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,27 +14,22 @@ from hapticsim.config.schema.robot import (
     JointEntry,
     Limits,
     MechanismEntry,
-    Origin,
     Robot,
     Urdf,
 )
-from hapticsim.errors import ConfigError
+from hapticsim.errors import ConfigError, Refuse
 from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.followers import with_followers
 from hapticsim.model.library import library_path
 from hapticsim.model.multibody.checks import check_inertial, check_moving_bodies
-from hapticsim.model.multibody.joint import ANGULAR, LINEAR, Body, Joint, Mimic, Placement
+from hapticsim.model.multibody.joint import ANGULAR, LINEAR, Body, Joint, Mimic
 from hapticsim.model.multibody.notes import joint_notes
 from hapticsim.model.multibody.order import order_tree
-from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.urdf import load_urdf
 
 PARALLEL = 1e-3  # sine of the angle below which two axes count as one
-
-Refuse = Callable[[tuple[str | int, ...], str], ConfigError]
-"""From a place and the rest of the sentence to the refusal that names the file the place is in."""
 
 
 def turning_or_sliding(joint: Joint) -> str | None:
@@ -67,11 +61,6 @@ def pick_unit(
             raise refuse((*place, key), f"does not fit the {what}: {remedy}.")
     value = None if fitting is None else values[fitting]
     return default if value is None else float(value)
-
-
-def placement(origin: Origin) -> Placement:
-    """Pose written as ``xyz_m`` and ``rpy_rad``."""
-    return Placement(rotation_from_rpy(origin.rpy_rad), np.array(origin.xyz_m))
 
 
 def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list[str]) -> SceneModel:
@@ -159,7 +148,7 @@ def _body(entry: BodyEntry, index: int, file: str) -> Body:
     inertial = entry.inertial
     if inertial is None:
         return Body(entry.name)
-    X_BI = placement(inertial.origin)
+    X_BI = inertial.origin.placement()
     i = inertial.inertia_kg_m2
     inertia = (
         X_BI.rotation
@@ -175,7 +164,7 @@ def _body(entry: BodyEntry, index: int, file: str) -> Body:
 def _joint(entry: JointEntry, index: int, refuse: Refuse) -> Joint:
     place = ("robot", "joints", index)
     axis = _direction(entry.axis, (*place, "axis"), refuse)
-    joint = Joint(entry.name, entry.type, entry.parent, entry.child, placement(entry.origin), axis)
+    joint = Joint(entry.name, entry.type, entry.parent, entry.child, entry.origin.placement(), axis)
     joint = replace(
         joint, axis2_J=_second_axis(entry, axis, place, refuse), pitch=_pitch(entry, place, refuse)
     )

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.config.robot import Refuse
 from hapticsim.config.schema.scene import BallStart, FreeStart, Initial
-from hapticsim.errors import listed, nearest
+from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.multibody.joint import Start
 from hapticsim.model.multibody.rotation import quaternion_from_rpy, rotation_of
 from hapticsim.model.protocol import SceneModel

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from hapticsim.model.constraints import NAME_LENGTH, is_constraint_name
+from hapticsim.model.multibody.joint import Placement
+from hapticsim.model.multibody.rotation import rotation_from_rpy
 
 ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 
@@ -43,6 +46,10 @@ class Origin(Section):
 
     xyz_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="position in the parent frame")
     rpy_rad: Vector3 = Field(default=[0.0, 0.0, 0.0], description="R = Rz(yaw) Ry(pitch) Rx(roll)")
+
+    def placement(self) -> Placement:
+        """The pose as a rotation and a translation."""
+        return Placement(rotation_from_rpy(self.rpy_rad), np.array(self.xyz_m))
 
 
 class Inertia(Section):
