@@ -1,38 +1,14 @@
-"""The ``constraints:`` section: names are resolved to bodies, joints and shapes, kinds to rows."""
+"""The ``constraints:`` section: what each kind makes of its entry, and what slips, breaks or engages."""
 
 from __future__ import annotations
 
-import numpy as np
-
-from hapticsim.config.schema.constraints import (
-    AnyConstraint,
-    CircleGuide,
-    ConstraintEntry,
-    CurveGuide,
-    DistanceConstraint,
-    GearConstraint,
-    HingeConstraint,
-    LineGuide,
-    LockConstraint,
-    MotionConstraint,
-    PlaneGuide,
-    PointConstraint,
-    RollingConstraint,
-    WeldConstraint,
-    WheelConstraint,
-)
+from hapticsim.config.row_maker import Place, RowMaker
+from hapticsim.config.schema.constraint_entry import ConstraintEntry
+from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.errors import Refuse, listed, nearest
-from hapticsim.model import constraints as rows
-from hapticsim.model.constraints import Constraint, Friction, Row
-from hapticsim.model.curve import smooth_curve
-from hapticsim.model.curve_checks import CurveFault
-from hapticsim.model.multibody.joint import WORLD
+from hapticsim.model.constraints import Constraint, Friction
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair
-
-SQUARE = 1e-3  # cosine of the angle of two directions that still count as square to each other
-
-Place = tuple[str | int, ...]
 
 
 def build_constraints(
@@ -47,134 +23,17 @@ def build_constraints(
         place: Place = ("constraints", index)
         if entry.name in {c.name for c in made}:
             raise refuse((*place, "name"), f"= {entry.name!r} is taken: constraint names must be unique.")
-        found = _rows(entry, model, place, refuse)
+        rows = entry.rows(RowMaker(entry, model, place, refuse))
         made.append(
             Constraint(
                 entry.name,
-                found,
+                rows,
                 entry.held,
-                _friction(entry, len(found), made, place, refuse),
+                _friction(entry, len(rows), made, place, refuse),
                 _touch(entry, contacts, place, refuse),
             )
         )
     return tuple(made)
-
-
-def _rows(entry: AnyConstraint, model: SceneModel, place: Place, refuse: Refuse) -> tuple[Row, ...]:
-    match entry:
-        case GearConstraint():
-            for name, factor in entry.factors.items():
-                _joint(name, model, (*place, "factors", name), refuse)
-                if factor == 0.0:
-                    raise refuse(
-                        (*place, "factors", name),
-                        "= 0 couples nothing: give a factor, or leave the joint out.",
-                    )
-            if len(entry.factors) < 2:
-                raise refuse((*place, "factors"), "couples fewer than two joints: name two or more.")
-            made = rows.joint_rows(tuple(entry.factors.items()), entry.offset or 0.0)
-            return made if entry.offset is not None else tuple(_latched(row) for row in made)
-        case LockConstraint():
-            for i, name in enumerate(entry.joints):
-                _joint(name, model, (*place, "joints", i), refuse)
-            return rows.lock_rows(tuple(entry.joints))
-        case MotionConstraint():
-            _joint(entry.joint, model, (*place, "joint"), refuse)
-            made = rows.motion_rows(
-                entry.joint,
-                entry.offset or 0.0,
-                entry.speed_per_s,
-                entry.amplitude,
-                entry.angular_frequency_rad_per_s,
-                entry.phase_rad,
-            )
-            return made if entry.offset is not None else tuple(_latched(row) for row in made)
-    a, b = _bodies(entry.bodies, model, (*place, "bodies"), refuse)
-
-    def vector(key: str) -> np.ndarray:
-        return np.array(getattr(entry, key), dtype=float)
-
-    def direction(key: str) -> np.ndarray:
-        value = vector(key)
-        if float(np.linalg.norm(value)) < 1e-9:
-            raise refuse((*place, key), f"= {value.tolist()} has length zero: give it a direction.")
-        return value
-
-    match entry:
-        case HingeConstraint():
-            return rows.hinge_rows(
-                a, vector("point_a_m"), direction("axis_a"), b, vector("point_b_m"), direction("axis_b")
-            )
-        case DistanceConstraint():
-            return rows.distance_rows(a, vector("point_a_m"), b, vector("point_b_m"), entry.distance_m)
-        case PlaneGuide():
-            return rows.plane_rows(a, vector("point_a_m"), b, vector("point_b_m"), direction("normal_b"))
-        case LineGuide():
-            return rows.line_rows(a, vector("point_a_m"), b, vector("point_b_m"), direction("direction_b"))
-        case CircleGuide():
-            return rows.circle_rows(
-                a, vector("point_a_m"), b, vector("point_b_m"), direction("normal_b"), entry.radius_m
-            )
-        case CurveGuide():
-            try:
-                curve = smooth_curve(vector("points_b_m").reshape(-1, 3), entry.closed)
-            except CurveFault as fault:
-                where = () if fault.point is None else (fault.point,)
-                raise refuse((*place, "points_b_m", *where), fault.problem) from None
-            return rows.curve_rows(a, vector("point_a_m"), b, curve)
-        case WeldConstraint():
-            return rows.weld_rows(a, entry.origin_a.placement(), b, entry.origin_b.placement())
-        case RollingConstraint():
-            along = None if entry.along_b is None else direction("along_b")
-            normal = direction("normal_b")
-            if along is not None and abs(along @ normal) > SQUARE * np.linalg.norm(along) * np.linalg.norm(
-                normal
-            ):
-                raise refuse(
-                    (*place, "along_b"),
-                    f"= {along.tolist()} is not square to normal_b = {normal.tolist()}: give a direction in "
-                    "the plane.",
-                )
-            return rows.rolling_rows(a, vector("centre_a_m"), entry.radius_m, b, normal, along)
-        case WheelConstraint():
-            return rows.skate_rows(a, vector("point_a_m"), direction("side_a"), b)
-        case PointConstraint():
-            return rows.point_rows(a, vector("point_a_m"), b, vector("point_b_m"))
-
-
-def _latched(row: Row) -> Row:
-    """The row, holding the displacement it finds when it is switched on."""
-    return Row(row.kind, joints=row.joints, drive=row.drive, latch=True)
-
-
-def _joint(name: str, model: SceneModel, place: Place, refuse: Refuse) -> None:
-    names = [j.name for j in model.moving_joints if j.unit]
-    if name not in names:
-        raise refuse(
-            place,
-            f"= {name!r} is not a joint with one coordinate{nearest(name, names)}: they are {listed(names)}.",
-        )
-
-
-def _bodies(names: list[str], model: SceneModel, place: Place, refuse: Refuse) -> tuple[str, str]:
-    carriers = (WORLD, *model.body_names)
-    for i, name in enumerate(names):
-        if name not in carriers:
-            raise refuse(
-                (*place, i),
-                f"= {name!r} is not a body{nearest(name, carriers)}: the bodies are {listed(carriers)}.",
-            )
-    a, b = names
-    if a == b:
-        raise refuse(place, f"= [{a}, {b}] names one body twice: name two that can move against each other.")
-    anchor = model.rigid_groups()
-    if anchor[a] == anchor[b]:
-        raise refuse(
-            place,
-            f"= [{a}, {b}] names two bodies that cannot move against each other: fixed joints hold them "
-            "together; name others, or remove the constraint.",
-        )
-    return a, b
 
 
 def _friction(

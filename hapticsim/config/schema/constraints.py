@@ -1,51 +1,26 @@
-"""The keys of constraints in a config file: loops, gears, locks, rolling, guides, prescribed motion."""
+"""Every kind of constraint in a config file: its keys, and the rows that it makes of them.
+
+A new kind is a class and a line in ``AnyConstraint``.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
+import numpy as np
 from pydantic import Field
 
-from hapticsim.config.schema.robot import (
-    ConstraintName,
-    Name,
-    NotNegative,
-    Origin,
-    Positive,
-    Section,
-    Vector3,
-)
+from hapticsim.config.row_maker import RowMaker
+from hapticsim.config.schema.constraint_entry import Bodies, ConstraintEntry
+from hapticsim.config.schema.robot import Name, NotNegative, Origin, Positive, Vector3
+from hapticsim.model import constraints as rows
+from hapticsim.model.constraints import Row
+from hapticsim.model.curve import smooth_curve
+from hapticsim.model.curve_checks import CurveFault
 
-Bodies = Annotated[list[Name], Field(min_length=2, max_length=2)]
+SQUARE = 1e-3  # cosine of the angle of two directions that still count as square to each other
+
 Direction = Vector3
-
-
-class FrictionEntry(Section):
-    """What lets a constraint with one row slip: it holds up to ``static`` times the normal force."""
-
-    static: NotNegative = Field(description="coefficient up to which it sticks")
-    kinetic: NotNegative = Field(description="coefficient of the friction once it slips")
-    normal_N: NotNegative | None = Field(default=None, description="normal force, if it is constant")
-    normal: Name | None = Field(
-        default=None, description="constraint above this one, of one row, whose force is the normal force"
-    )
-
-
-class ConstraintEntry(Section):
-    """What all constraints have."""
-
-    name: ConstraintName = Field(description="unique; it is switched by this name")
-    held: bool = Field(default=True, description="whether it holds at the start")
-    friction: FrictionEntry | None = Field(
-        default=None,
-        description="lets it slip; for constraints of one row; left out: it holds whatever comes",
-    )
-    break_N: Positive | None = Field(
-        default=None, description="force (or torque) beyond which it breaks and stays free; one row only"
-    )
-    engage_on_touch: Bodies | None = Field(
-        default=None, description="two shapes whose contact switches it on"
-    )
 
 
 class TwoPoints(ConstraintEntry):
@@ -61,6 +36,10 @@ class PointConstraint(TwoPoints):
 
     kind: Literal["point"] = Field(description="point")
 
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        return rows.point_rows(a, maker.vector("point_a_m"), b, maker.vector("point_b_m"))
+
 
 class HingeConstraint(TwoPoints):
     """A point and an axis in common: a loop closed by a hinge."""
@@ -68,6 +47,11 @@ class HingeConstraint(TwoPoints):
     kind: Literal["hinge"] = Field(description="hinge")
     axis_a: Direction = Field(default=[0.0, 0.0, 1.0], description="in the frame of the first")
     axis_b: Direction = Field(default=[0.0, 0.0, 1.0], description="in the frame of the second")
+
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        p_a, axis_a = maker.vector("point_a_m"), maker.direction("axis_a")
+        return rows.hinge_rows(a, p_a, axis_a, b, maker.vector("point_b_m"), maker.direction("axis_b"))
 
 
 class WeldConstraint(ConstraintEntry):
@@ -78,12 +62,21 @@ class WeldConstraint(ConstraintEntry):
     origin_a: Origin = Field(default=Origin(), description="frame in the first body")
     origin_b: Origin = Field(default=Origin(), description="frame in the second body")
 
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        return rows.weld_rows(a, self.origin_a.placement(), b, self.origin_b.placement())
+
 
 class DistanceConstraint(TwoPoints):
     """Two points keep their distance: a rod with ball joints at its ends."""
 
     kind: Literal["distance"] = Field(description="distance")
     distance_m: Positive = Field(description="between the points")
+
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        p_a, p_b = maker.vector("point_a_m"), maker.vector("point_b_m")
+        return rows.distance_rows(a, p_a, b, p_b, self.distance_m)
 
 
 class PlaneGuide(TwoPoints):
@@ -92,12 +85,22 @@ class PlaneGuide(TwoPoints):
     kind: Literal["plane"] = Field(description="plane")
     normal_b: Direction = Field(default=[0.0, 0.0, 1.0], description="of the plane through point_b_m")
 
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        p_a, p_b = maker.vector("point_a_m"), maker.vector("point_b_m")
+        return rows.plane_rows(a, p_a, b, p_b, maker.direction("normal_b"))
+
 
 class LineGuide(TwoPoints):
     """A point of the first body stays on a line of the second."""
 
     kind: Literal["line"] = Field(description="line")
     direction_b: Direction = Field(description="of the line through point_b_m")
+
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        p_a, p_b = maker.vector("point_a_m"), maker.vector("point_b_m")
+        return rows.line_rows(a, p_a, b, p_b, maker.direction("direction_b"))
 
 
 class CircleGuide(TwoPoints):
@@ -106,6 +109,11 @@ class CircleGuide(TwoPoints):
     kind: Literal["circle"] = Field(description="circle")
     normal_b: Direction = Field(default=[0.0, 0.0, 1.0], description="of the plane of the circle")
     radius_m: Positive = Field(description="radius")
+
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        p_a, p_b = maker.vector("point_a_m"), maker.vector("point_b_m")
+        return rows.circle_rows(a, p_a, b, p_b, maker.direction("normal_b"), self.radius_m)
 
 
 class CurveGuide(ConstraintEntry):
@@ -122,6 +130,15 @@ class CurveGuide(ConstraintEntry):
         description="whether it returns to the first point; an open one goes on along its end tangents",
     )
 
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        try:
+            curve = smooth_curve(maker.vector("points_b_m").reshape(-1, 3), self.closed)
+        except CurveFault as fault:
+            where = () if fault.point is None else (fault.point,)
+            raise maker.refuse(("points_b_m", *where), fault.problem) from None
+        return rows.curve_rows(a, maker.vector("point_a_m"), b, curve)
+
 
 class GearConstraint(ConstraintEntry):
     """Displacements of joints, times factors, keep their sum: a gear (two joints), a differential (three)."""
@@ -132,12 +149,27 @@ class GearConstraint(ConstraintEntry):
         default=None, description="the sum [rad or m]; left out: what it is when switched on"
     )
 
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        for name, factor in self.factors.items():
+            maker.joint(name, "factors", name)
+            if factor == 0.0:
+                raise maker.refuse(
+                    ("factors", name), "= 0 couples nothing: give a factor, or leave the joint out."
+                )
+        if len(self.factors) < 2:
+            raise maker.refuse(("factors",), "couples fewer than two joints: name two or more.")
+        made = rows.joint_rows(tuple(self.factors.items()), self.offset or 0.0)
+        return made if self.offset is not None else _latched(made)
+
 
 class LockConstraint(ConstraintEntry):
     """Joints stay where they are when it is switched on: a lock, a latch, a brake."""
 
     kind: Literal["lock"] = Field(description="lock")
     joints: Annotated[list[Name], Field(min_length=1)] = Field(description="joints with one coordinate")
+
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        return rows.lock_rows(tuple(maker.joint(name, "joints", i) for i, name in enumerate(self.joints)))
 
 
 class MotionConstraint(ConstraintEntry):
@@ -154,6 +186,17 @@ class MotionConstraint(ConstraintEntry):
     angular_frequency_rad_per_s: NotNegative = Field(default=0.0, description="w")
     phase_rad: float = Field(default=0.0, description="p")
 
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        made = rows.motion_rows(
+            maker.joint(self.joint, "joint"),
+            self.offset or 0.0,
+            self.speed_per_s,
+            self.amplitude,
+            self.angular_frequency_rad_per_s,
+            self.phase_rad,
+        )
+        return made if self.offset is not None else _latched(made)
+
 
 class RollingConstraint(ConstraintEntry):
     """A ball of the first body rolls on a plane of the second without slipping."""
@@ -169,6 +212,20 @@ class RollingConstraint(ConstraintEntry):
         default=None, description="the one direction in which it does not slip; left out: all"
     )
 
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        along = None if self.along_b is None else maker.direction("along_b")
+        normal = maker.direction("normal_b")
+        if along is not None:
+            lengths = np.linalg.norm(along) * np.linalg.norm(normal)
+            if abs(along @ normal) > SQUARE * lengths:
+                raise maker.refuse(
+                    ("along_b",),
+                    f"= {along.tolist()} is not square to normal_b = {normal.tolist()}: give a direction in "
+                    "the plane.",
+                )
+        return rows.rolling_rows(a, maker.vector("centre_a_m"), self.radius_m, b, normal, along)
+
 
 class WheelConstraint(ConstraintEntry):
     """A point of the first body does not move sideways: a wheel that does not slip, a blade."""
@@ -177,6 +234,15 @@ class WheelConstraint(ConstraintEntry):
     bodies: Bodies = Field(description="what carries it, and what it stands on")
     point_a_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="in the frame of the first")
     side_a: Direction = Field(description="the sideways direction, in the frame of the first")
+
+    def rows(self, maker: RowMaker) -> tuple[Row, ...]:
+        a, b = maker.bodies()
+        return rows.skate_rows(a, maker.vector("point_a_m"), maker.direction("side_a"), b)
+
+
+def _latched(made: tuple[Row, ...]) -> tuple[Row, ...]:
+    """The rows, holding the displacement they find when they are switched on."""
+    return tuple(Row(row.kind, joints=row.joints, drive=row.drive, latch=True) for row in made)
 
 
 AnyConstraint = Annotated[

@@ -10,7 +10,8 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from hapticsim.config.schema.constraints import AnyConstraint, ConstraintEntry
+from hapticsim.config.schema.constraint_entry import ConstraintEntry
+from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.refusal import allowance, is_section, without_none
 from hapticsim.config.schema.robot import Origin
 from hapticsim.config.schema.scene import AnyShape, SceneFile, ShapeEntry
