@@ -7,32 +7,11 @@ from typing import Any
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.codes import (
-    ANGLE_ROW,
-    CURVE_ROW,
-    DISTANCE_ROW,
-    EQUATION_ROW,
-    POINT_ROW,
-    ROLL_ROW,
-    SKATE_ROW,
-    SPEEDS_ROW,
-    Hold,
-)
+from hapticsim.codes import ANGLE_ROW, Hold
 from hapticsim.kernels.memory.sample import MASK_BITS, WIDTH
-from hapticsim.model.constraints import Row
+from hapticsim.model.constraints import ROW_WORDS, Row
 from hapticsim.model.multibody.joint import ANGULAR, WORLD
 from hapticsim.model.protocol import SceneModel
-
-ROW_WORDS = {
-    POINT_ROW: "point",
-    ANGLE_ROW: "angle",
-    DISTANCE_ROW: "distance",
-    SPEEDS_ROW: "speeds",
-    ROLL_ROW: "roll",
-    SKATE_ROW: "skate",
-    EQUATION_ROW: "equation",
-    CURVE_ROW: "curve",
-}
 
 
 def hold_word(hold: float) -> str:

@@ -28,6 +28,17 @@ from hapticsim.model.multibody.joint import ANGULAR, WORLD, Placement
 
 NAME_LENGTH = 64  # characters: as many as a request on the wire takes
 
+ROW_WORDS = {  # as published
+    POINT_ROW: "point",
+    ANGLE_ROW: "angle",
+    DISTANCE_ROW: "distance",
+    SPEEDS_ROW: "speeds",
+    ROLL_ROW: "roll",
+    SKATE_ROW: "skate",
+    EQUATION_ROW: "equation",
+    CURVE_ROW: "curve",
+}
+
 
 def _none() -> np.ndarray:
     return np.zeros(3)
