@@ -114,11 +114,12 @@ def _read_rows(payload: dict[str, Any]) -> np.ndarray | None:
         or count > MOST_ROWS
         or not isinstance(same, bytes)
         or not isinstance(data, bytes)
+        or not isinstance(vary, list)
     ):
         return None
     if count == 0:
         return np.zeros((0, COLUMNS))
-    if not isinstance(vary, list) or not all(_is_int(i, 0) and i < COLUMNS for i in vary):
+    if not all(_is_int(i, 0) and i < COLUMNS for i in vary):
         return None
     if sorted(set(vary)) != vary or len(same) != 8 * COLUMNS or len(data) != 8 * count * len(vary):
         return None

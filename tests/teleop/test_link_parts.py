@@ -48,6 +48,15 @@ def test_commands_come_back_to_the_bit_and_what_is_the_same_goes_once():
     assert empty is not None and empty.rows.shape == (0, COLUMNS)
 
 
+@pytest.mark.parametrize("count", (0, 2))
+@pytest.mark.parametrize("key", write_commands(Commands(7, True, -1, np.zeros((0, COLUMNS)))))
+def test_a_message_without_one_of_its_keys_is_none(key: str, count: int):
+    """What is taken as a message is kept by its keys: without one of them it ended the remote site."""
+    payload = write_commands(Commands(7, True, -1, np.zeros((count, COLUMNS))))
+    del payload[key]
+    assert read_commands(payload) is None
+
+
 @pytest.mark.parametrize(
     "column, value",
     [
