@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from hapticsim.kernels.machine_code.cache import kernel_folder
 from tests.host_judge import HostJudge
 from tests.processes import Place
 
@@ -51,6 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, handler)
+    kernel_folder()  # a test that gives its robots a cache of their own shares the tick with all others
     config.pluginmanager.register(HostJudge(), "host-judge")
 
 

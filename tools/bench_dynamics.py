@@ -36,11 +36,12 @@ from rich.console import Console
 from rich.table import Table
 
 from hapticsim.equations.base import Equations
-from hapticsim.equations.codegen.cache import ENVIRONMENT, forget_loaded
+from hapticsim.equations.codegen.cache import forget_loaded
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
+from hapticsim.files.cache_folder import ENVIRONMENT
 from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.urdf import load_urdf

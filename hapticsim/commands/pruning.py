@@ -8,7 +8,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from hapticsim.equations.codegen.cache import DAY_s, cache_root, last_used
+from hapticsim.equations.codegen.cache import DAY_s, last_used
+from hapticsim.files.cache_folder import cache_folder
 from hapticsim.kernels.machine_code.cache import kernel_folder
 
 KEEP_days = 90.0
@@ -22,7 +23,7 @@ def prune_cache(days: float = KEEP_days) -> str:
     The tick of this version stays.  A process that has loaded from a removed folder keeps what it has, and
     compiles again what it asks for later.
     """
-    root, freed, removed, kept = cache_root(), 0, 0, 0
+    root, freed, removed, kept = cache_folder(), 0, 0, 0
     for folder in sorted(root.iterdir()) if root.is_dir() else []:
         if folder.name.startswith(_REMOVED):  # begun by a process that was killed
             shutil.rmtree(folder, ignore_errors=True)

@@ -22,8 +22,9 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from hapticsim.arguments import real_numbers
-from hapticsim.equations.codegen.cache import cache_root, load_compiled
+from hapticsim.equations.codegen.cache import load_compiled
 from hapticsim.errors import HapticsimError
+from hapticsim.files.cache_folder import cache_folder
 
 # Two threads cost 0.3 ms to start, as much as this many evaluations of Panda on one.
 LEAST_STATES_PER_THREAD = 1000
@@ -86,7 +87,7 @@ def loop_over(kinds: str) -> Any:
     )
     digest = hashlib.sha256(f"{source} {_own_hash()} numba {numba.__version__}".encode())
     return load_compiled(
-        cache_root() / f"equations-{digest.hexdigest()[:24]}",
+        cache_folder() / f"equations-{digest.hexdigest()[:24]}",
         name,
         lambda: source,
         void(int64, int64, int64, *_signature(kinds, 1).args),

@@ -15,6 +15,7 @@ from numba import int64, types
 from numba.core.typing.templates import Signature
 from numba.experimental.function_type import _get_wrapper_address
 
+from hapticsim.files.cache_folder import refuse_unwritable
 from hapticsim.kernels import units
 from hapticsim.kernels.events.activation import engage_constraints
 from hapticsim.kernels.events.dispatch_event import handle_event
@@ -24,7 +25,7 @@ from hapticsim.kernels.events.switching import settle_constraints
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
 from hapticsim.kernels.machine_code.beside import Beside, processors
-from hapticsim.kernels.machine_code.cache import keep, kernel_folder
+from hapticsim.kernels.machine_code.cache import is_kept, keep, kernel_folder
 from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.motion.stage import evaluate_stage
@@ -67,12 +68,6 @@ _beside: list[Beside] = []
 _beginning = threading.Lock()
 
 
-def is_kept(function: Callable) -> bool:
-    """Whether an earlier process compiled it, or any other function of its name."""
-    folder = kernel_folder()
-    return folder.exists() and any(folder.rglob(f"*.{function.__name__}-*.nbi"))
-
-
 def units_for(constraints: bool) -> dict[str, Called]:
     """Which units a scene needs, with constraints or without."""
     return {name: unit for name, unit in UNITS.items() if constraints or name != "engage"}
@@ -87,13 +82,15 @@ def begin_compiling(constraints: bool, *others: Called) -> None:
     first = [TICK, LOCATE, *(unit for name, unit in needed.items() if name in LAST)]
     second = [*(unit for name, unit in needed.items() if name not in LAST), *others]
     with _beginning:
-        begun = {path for process in _beside for path in process.paths}
+        begun = {path for process in _beside if process.is_running() for path in process.paths}
         parts = [
-            [one.path for one in part if one.path not in begun and not is_kept(one.function)]
+            [one.path for one in part if one.path not in begun and not _is_here(one)]
             for part in (first, second)
         ]
         if processors() == 1:
             parts = [parts[0] + parts[1]]
+        if any(parts):
+            refuse_unwritable(kernel_folder())
         _beside.extend(Beside(part) for part in parts if part)
 
 
@@ -102,24 +99,46 @@ def compile_called(called: Called, progress: Progress | None = None) -> Any:
 
     progress : called with what is being compiled and how long it took, only when there is something to wait
     for.
+
+    Raises
+    ------
+    HapticsimError : it is not kept, and the user's cache cannot keep it.
     """
     name = called.path
     if name in _compiled:
         return _compiled[name]
-    say = progress if progress and not is_kept(called.function) else (lambda _line: None)
+    is_new = not _is_here(called)
+    say = progress if progress and is_new else (lambda _line: None)
     say(f"compiling the {called.function.__name__.lstrip('_')} kernel (once for all robots) ... ")
     start = time.perf_counter()
-    if not is_kept(called.function):
-        with _beginning:
-            if not any(name in process.paths for process in _beside):
-                _beside.append(Beside([name]))
-    for process in _beside:
-        if name in process.paths:
-            process.wait(name)
+    if is_new:
+        refuse_unwritable(kernel_folder())
+        _compile_beside(called)
     compiled = keep(called.function, called.signature, error_model="numpy")
     say(f"{time.perf_counter() - start:.1f} s\n")
     _compiled[name] = compiled
     return compiled
+
+
+def _is_here(called: Called) -> bool:
+    """Whether it was compiled before, by this process or by another."""
+    return called.path in _compiled or is_kept(called.function, called.signature)
+
+
+def _compile_beside(called: Called) -> None:
+    """Wait until another process has compiled it; one that ends before it does has one successor."""
+    for _ in range(2):
+        with _beginning:
+            at_work = [
+                process for process in _beside if called.path in process.paths and process.is_running()
+            ]
+            if not at_work:
+                at_work = [Beside([called.path])]
+                _beside.extend(at_work)
+        for process in at_work:
+            process.wait(called.path)
+        if is_kept(called.function, called.signature):
+            return
 
 
 def compile_cached(function: Callable, signature: Signature) -> Any:

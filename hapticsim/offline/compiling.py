@@ -11,24 +11,26 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
 
+from hapticsim.files.cache_folder import cache_folder, refuse_unwritable
 from hapticsim.kernels import machine_code
-from hapticsim.kernels.machine_code.cache import cache_folder
+from hapticsim.kernels.machine_code.cache import is_kept, keep
 
 _compiled: dict[tuple[str, str], Any] = {}
 
 
 def compile_for(precision: str, function: Callable, signature: Any) -> Any:
-    """Return a function compiled for one precision, or what an earlier process compiled."""
+    """Return a function compiled for one precision, or what an earlier process compiled.
+
+    Raises
+    ------
+    HapticsimError : it is not kept, and the user's cache cannot keep it.
+    """
     key = (f"{function.__module__}.{function.__qualname__}", precision)
     if key not in _compiled:
-        settings: Any = numba.config
-        before, settings.CACHE_DIR = settings.CACHE_DIR, str(_folder())
-        try:
-            _compiled[key] = njit(signature, nogil=True, error_model="numpy", cache=True)(function)
-        finally:
-            settings.CACHE_DIR = before
+        if not is_kept(function, signature, _folder):
+            refuse_unwritable(_folder())
+        _compiled[key] = keep(function, signature, folder=_folder, error_model="numpy")
     return _compiled[key]
 
 

@@ -13,11 +13,12 @@ import pytest
 from hapticsim.config.load import loads
 from hapticsim.equations.base import Equations
 from hapticsim.equations.codegen import straightline, transplant
-from hapticsim.equations.codegen.cache import ENVIRONMENT, forget_loaded
+from hapticsim.equations.codegen.cache import forget_loaded
 from hapticsim.equations.codegen.seal import sealed_files
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.equations.tree.recursions import energy, forward_dynamics
+from hapticsim.files.cache_folder import ENVIRONMENT
 
 ARM = """
 name: arm

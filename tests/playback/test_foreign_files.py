@@ -13,9 +13,9 @@ from hapticsim_devices.scripted import Scripted
 from hapticsim.config.load import load, loads
 from hapticsim.describe.recorded_scene import about_mechanism, scene_of
 from hapticsim.drivers.registry import options_for
-from hapticsim.equations.codegen import cache
 from hapticsim.equations.kane.source import MechanismFile, load_mechanism
 from hapticsim.errors import ConfigError, HapticsimError
+from hapticsim.files.cache_folder import ENVIRONMENT, cache_folder
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.urdf import load_urdf
 from hapticsim.playback.animation import Animation
@@ -153,25 +153,25 @@ def test_a_scene_that_names_a_device_or_a_pipe_is_refused_at_once(tmp_path, robo
 def test_a_folder_of_compiled_code_that_others_can_write_is_refused(tmp_path, monkeypatch):
     folder = tmp_path / "cache"
     folder.mkdir()
-    monkeypatch.setenv(cache.ENVIRONMENT, str(folder))
+    monkeypatch.setenv(ENVIRONMENT, str(folder))
     folder.chmod(0o777)
     with pytest.raises(HapticsimError) as refused:
-        cache.cache_root()
+        cache_folder()
     assert str(refused.value) == (
         f"{folder}: is not safe for compiled code, {folder} can be written by others (mode 777): "
         "set HAPTICSIM_CACHE_DIR to a folder that nobody else can write (mode 700)."
     )
     folder.chmod(0o755)
-    assert cache.cache_root() == folder
-    monkeypatch.setenv(cache.ENVIRONMENT, str(folder / "not" / "there" / "yet"))
-    assert cache.cache_root() == folder / "not" / "there" / "yet"
+    assert cache_folder() == folder
+    monkeypatch.setenv(ENVIRONMENT, str(folder / "not" / "there" / "yet"))
+    assert cache_folder() == folder / "not" / "there" / "yet"
     if os.geteuid() == 0:
         theirs = tmp_path / "theirs"
         theirs.mkdir()
         os.chown(theirs, 12345, 0)
-        monkeypatch.setenv(cache.ENVIRONMENT, str(theirs / "below"))
+        monkeypatch.setenv(ENVIRONMENT, str(theirs / "below"))
         with pytest.raises(HapticsimError, match="belongs to user 12345"):
-            cache.cache_root()
+            cache_folder()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -24,13 +23,12 @@ import numpy as np
 from numba import njit
 
 from hapticsim.equations.codegen.emit import without_numbers
-from hapticsim.equations.codegen.seal import alone, is_sealed, remove_unsealed, seal, write_whole
+from hapticsim.equations.codegen.seal import is_sealed, remove_unsealed, seal
 from hapticsim.equations.codegen.transplant import PATTERNS, donor_of, remember, transplant
 from hapticsim.errors import HapticsimError
-from hapticsim.files.ownership import who_else_writes
+from hapticsim.files.cache_folder import cache_folder, cannot_keep
+from hapticsim.files.shared_file import alone, write_whole
 from hapticsim.model.moving import MovingTree
-
-ENVIRONMENT = "HAPTICSIM_CACHE_DIR"
 
 # numba recompiles when the time stamp of a source changes.  Two processes may write the same file, one after
 # the other; with one stamp for all, whoever comes second still finds the first one's machine code.
@@ -39,39 +37,11 @@ _STAMP = 1_000_000_000
 USED = "used"  # its time of modification says when a folder was last loaded from
 DAY_s = 86_400.0
 
+NOWHERE = "no locator available"  # numba's words where it may write neither here nor in its own cache
+
 # Functions of this process, by folder, name and whether NUMBA_DISABLE_JIT is set.  Numba never frees what
 # it loaded, and a second load would be a second copy.
 _loaded: dict[tuple[Path, str, bool], Any] = {}
-
-
-def cache_root() -> Path:
-    """Return the folder of compiled equations: HAPTICSIM_CACHE_DIR, or a folder of the user's cache."""
-    chosen = os.environ.get(ENVIRONMENT)
-    root = Path(chosen or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hapticsim")
-    check_cache(root)
-    return root
-
-
-@cache
-def check_cache(root: Path) -> None:
-    """Refuse a folder of machine code that somebody else could change: what is there will be run.
-
-    Raises
-    ------
-    HapticsimError : with the sentence.
-    """
-    there = root.absolute()
-    while not there.exists() and there != there.parent:
-        there = there.parent
-    try:
-        why = who_else_writes(there)
-    except OSError:
-        return  # whoever writes there will say so
-    if why:
-        raise HapticsimError(
-            f"{root}: is not safe for compiled code, {why}: "
-            f"set {ENVIRONMENT} to a folder that nobody else can write (mode 700)."
-        )
 
 
 def equations_folder(tree: MovingTree, frames: Iterable[str], precision: str = "float64") -> Path:
@@ -101,7 +71,7 @@ def equations_folder(tree: MovingTree, frames: Iterable[str], precision: str = "
         digest.update(f"{name} {index}".encode())
         digest.update(np.ascontiguousarray(X_MB.rotation, float).tobytes())
         digest.update(np.ascontiguousarray(X_MB.translation, float).tobytes())
-    return cache_root() / f"equations-{digest.hexdigest()[:24]}"
+    return cache_folder() / f"equations-{digest.hexdigest()[:24]}"
 
 
 def load_generated(folder: Path, name: str, generate: Callable[[], str]) -> ModuleType:
@@ -167,10 +137,11 @@ def load_compiled(
                 with suppress(OSError), alone(folder, name):
                     seal(folder, name)
     except OSError as error:
-        raise HapticsimError(
-            f"{folder} cannot keep compiled equations ({error.strerror or error}): "
-            f"set {ENVIRONMENT} to a folder that can be written."
-        ) from error
+        raise HapticsimError(cannot_keep(folder, error)) from error
+    except RuntimeError as error:
+        if NOWHERE not in str(error):
+            raise
+        raise HapticsimError(cannot_keep(folder, error)) from error
     _mark_used(folder)
     _loaded[key] = compiled
     return compiled

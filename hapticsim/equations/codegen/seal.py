@@ -3,33 +3,17 @@
 A process can be killed while it writes, a disk can be full, and numba and Python believe what they read: a
 truncated index is an exception, a damaged object file is a crash.  So when a function has been compiled, the
 hashes of its files (source, byte code, machine code) go into ``NAME.seal``; what is not sealed is removed
-before the next use, which makes it again.  Only who holds ``NAME.lock`` removes, writes and seals; the
-operating system releases the lock of a process that dies.
+before the next use, which makes it again.  Only who holds ``NAME.lock`` removes, writes and seals.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
+from hapticsim.files.shared_file import write_whole
+
 _OURS = (".seal", ".lock")
-
-
-@contextmanager
-def alone(folder: Path, name: str) -> Iterator[None]:
-    """Hold the lock of one function; wait while another process (or thread) compiles it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / f"{name}.lock", "a") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
-        except OSError:
-            pass  # a file system without locks: two processes may both compile, the seal still holds
-        yield
 
 
 def is_sealed(folder: Path, name: str) -> bool:
@@ -69,24 +53,6 @@ def seal(folder: Path, name: str) -> None:
     """Write the hashes of the files of a function as they are now; the caller holds the lock."""
     lines = [f"{_hash(path)}  {path.name}\n" for path in _files(folder, name)]
     write_whole(folder / f"{name}.seal", "".join(lines))
-
-
-def write_whole(path: Path, text: str | bytes, stamp: float | None = None) -> None:
-    """Write a file that appears at once and whole; text in UTF-8.
-
-    stamp : time of modification [s since 1970], now if not given.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.", suffix=".draft")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8") if isinstance(text, str) else text)
-        if stamp is not None:
-            os.utime(draft, (stamp, stamp))
-        os.replace(draft, path)
-    except OSError:
-        Path(draft).unlink(missing_ok=True)
-        raise
 
 
 def _files(folder: Path, name: str) -> list[Path]:

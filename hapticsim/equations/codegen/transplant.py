@@ -22,8 +22,9 @@ import numba
 import numpy as np
 from numba.core.caching import CompileResultCacheImpl, IndexDataCacheFile
 
-from hapticsim.equations.codegen.seal import sealed_files, write_whole
+from hapticsim.equations.codegen.seal import sealed_files
 from hapticsim.equations.codegen.straightline import MARK
+from hapticsim.files.shared_file import write_whole
 
 # What comes of machine code that a numba to come keeps in another form: then it is compiled.
 _STRANGE = (

@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hapticsim.arguments import a_path, number, shown, text, unusable
-from hapticsim.equations.codegen.cache import cache_root
-from hapticsim.equations.codegen.seal import write_whole
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
+from hapticsim.files.cache_folder import cache_folder
+from hapticsim.files.shared_file import write_whole
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.mechanism_model import MechanismModel, Rows, Variable
 from hapticsim.model.multibody.joint import Body
@@ -243,7 +243,7 @@ def form(source: Any) -> System:
 
 def mechanism_folder(digest: str) -> Path:
     """Return the folder for a mechanism, or for equations of it; it need not exist yet."""
-    return cache_root() / f"equations-{digest[:24]}"
+    return cache_folder() / f"equations-{digest[:24]}"
 
 
 def require_sympy(where: str) -> None:

@@ -7,13 +7,23 @@ itself.
 from __future__ import annotations
 
 import atexit
+import json
 import os
+import select
 import subprocess
 import sys
 import threading
 from collections.abc import Sequence
 
-PROGRAM = "import sys; from hapticsim.kernels.machine_code.build import build; build(sys.argv[1:])"
+from hapticsim.files.cache_folder import ENVIRONMENT
+from hapticsim.kernels.machine_code.cache import kernel_folder
+
+PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1])\n"
+    "from hapticsim.kernels.machine_code.build import build; build(*sys.argv[2:])"
+)
+SILENT_s = 600.0  # a kernel takes half a minute, or minutes where others want the processor
+END_s = 3.0
 
 
 def processors() -> int:
@@ -24,6 +34,8 @@ def processors() -> int:
 class Beside:
     """One process that compiles, from its start.
 
+    It imports this hapticsim and no other, and keeps what it compiles where this process looks for it.
+
     Parameters
     ----------
     paths : of kernels (called.py), in the order in which they are compiled.
@@ -32,31 +44,47 @@ class Beside:
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = tuple(paths)
         self._done: set[str] = set()
+        self._rest = b""  # of a line
         self._reading = threading.Lock()
-        self._process: subprocess.Popen[str] | None = None
-        nowhere, command = subprocess.DEVNULL, [sys.executable, "-P", "-c", PROGRAM, *paths]
+        self._process: subprocess.Popen[bytes] | None = None
+        folder, nowhere = kernel_folder(), subprocess.DEVNULL
+        command = [sys.executable, "-P", "-c", PROGRAM, json.dumps(sys.path), folder.name, *paths]
+        environment = os.environ | {ENVIRONMENT: str(folder.parent)}
         try:
             self._process = subprocess.Popen(
-                command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere, text=True
+                command, stdin=nowhere, stdout=subprocess.PIPE, stderr=nowhere, env=environment
             )
         except OSError:  # no more processes are allowed
             return
         atexit.register(self.end)
 
+    def is_running(self) -> bool:
+        """Whether it may still compile something."""
+        return self._process is not None and self._process.poll() is None
+
     def wait(self, path: str) -> None:
-        """Until this kernel is compiled, or never will be here."""
+        """Until this kernel is compiled, or the process ended; one that is silent for SILENT_s is ended."""
         with self._reading:
-            while path not in self._done and self._process is not None and self._process.stdout is not None:
-                line = self._process.stdout.readline()
-                if not line:
-                    break
-                self._done.add(line.strip())
+            said = self._process.stdout if self._process is not None else None
+            while path not in self._done and said is not None and not said.closed:
+                ready, _, _ = select.select([said], [], [], SILENT_s)
+                data = os.read(said.fileno(), 4096) if ready else b""
+                if not data:
+                    self.end()
+                *lines, self._rest = (self._rest + data).split(b"\n")
+                self._done.update(line.decode() for line in lines)
 
     def end(self) -> None:
         """What nobody waited for ends with this process."""
-        if self._process is not None:
-            if self._process.poll() is None:
-                self._process.terminate()
+        atexit.unregister(self.end)
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            self._process.terminate()
+        try:
+            self._process.wait(END_s)
+        except subprocess.TimeoutExpired:  # it is stopped
+            self._process.kill()
             self._process.wait()
-            if self._process.stdout is not None:
-                self._process.stdout.close()
+        if self._process.stdout is not None:
+            self._process.stdout.close()
