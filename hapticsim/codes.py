@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
-# Rows of constraints (kernels/rows/bilateral.py, model/constraints.py)
-POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_ROW, CURVE_ROW = range(8)
+# Kinds of rows (kernels/rows/bilateral.py, kernels/geometry/contact.py, model/constraints.py)
+POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_ROW, CURVE_ROW, CONTACT_ROW = (
+    range(9)
+)
+
+# Laws by which the rows of a block give force: only pushing, both ways whatever it takes, or both ways up to
+# what friction bears
+ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 
 # Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane or a box
 ON_PLANE, ON_BOX = 0, 1
@@ -32,8 +38,8 @@ class Safety(IntEnum):
     INTERRUPTED = 4  # no force after a short silence; ramps again by itself if the peer is back in time
 
 
-class Hold(IntEnum):
-    """What a constraint does."""
+class Mode(IntEnum):
+    """What a block does: a contact, a constraint."""
 
     FREE = 0  # nothing
     HELD = 1  # its rows are imposed
@@ -71,7 +77,7 @@ class Event(IntEnum):
     OVERFLOW = 4  # chatter, or more events than a tick handles: contacts nearly closed were taken as resting
     SAFETY = 5  # the safety state changed; value is the new state
     NOT_FINITE = 6  # the tick was refused; last good state kept
-    SWITCH = 7  # a constraint was switched; value is its new Hold
+    SWITCH = 7  # a constraint was switched; value is its new Mode
     REFUSED = 8  # a constraint was not imposed; value is how far off it is, below 0 the depth [m] of a push
     RANK = 9  # the rank of the imposed rows changed; value is the new rank
     CONFLICT = 10  # a constraint contradicts others; value is its share of the contradiction, 0 to 1

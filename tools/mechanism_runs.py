@@ -12,7 +12,7 @@ from mechanism_kane import Equations, Rule
 from mechanism_oracle import Motion, Oracle, Wish, empty_motion
 
 import hapticsim as hs
-from hapticsim.codes import Event, Hold
+from hapticsim.codes import Event, Mode
 from hapticsim.config.load import loads
 from hapticsim.mechanism import Mechanism
 from hapticsim.model.mechanism_model import MechanismModel
@@ -61,7 +61,7 @@ class Run:
             for e in sim.events:
                 if e.kind == Event.SWITCH:
                     name = scene.constraints[e.contact - len(sim.assembly.candidates)].name
-                    motion.changes.append((e.time, name, Hold(int(e.value)).name))
+                    motion.changes.append((e.time, name, Mode(int(e.value)).name))
                 elif e.kind not in ORDINARY:  # the oracle knows no such thing, so that the two differ
                     motion.changes.append((e.time, "", e.kind.name))
         return motion

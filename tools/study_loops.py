@@ -81,7 +81,7 @@ def sweep(scene: hs.Scene) -> Found:
             "rank_events": sum(e.kind == Event.RANK for e in sim.events),
             "finite": bool(np.all(np.isfinite(udot))),
             "pinocchio": float(np.abs(udot - theirs).max()),
-            "force_N": float(np.abs(sim._output.row_force).max()),
+            "force_N": float(np.abs(sim._output.force).max()),
             "pinocchio_force_N": peer.force(),
             "pinocchio_default_is_nan": bool(np.isnan(peer.acceleration(q, u, rest, mu=0.0)).any()),
             "sympy": float(np.abs(udot - symbolic.acceleration(q, u)).max()),
@@ -101,7 +101,7 @@ def held(scene: hs.Scene, seconds: float, locked: bool) -> Found:
         sim.step()
         ranks += [int(e.value) for e in sim.events if e.kind == Event.RANK]
         choices += int(sim._output.counts[CHOICES])
-        force = max(force, float(np.abs(sim._output.row_force).max()))
+        force = max(force, float(np.abs(sim._output.force).max()))
         gap = max(gap, float(np.abs(sim.constraint_gap("loop")).max()))
         largest = max(largest, abs(sum(sim.energy()) - energy))
     return {

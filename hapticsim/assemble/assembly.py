@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from hapticsim.arguments import shown, unusable
-from hapticsim.assemble.constraint_plan import constraint_arrays, row_offsets
+from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
 from hapticsim.equations.base import Equations
 from hapticsim.equations.making import equations_of
@@ -51,11 +51,11 @@ class Assembly:
         origin = scene.mapping.origin_W
         if origin is None:
             origin = self.handle_position(scene.q0) if scene.handle else np.zeros(3)
-        hold = np.array([int(c.held) for c in scene.constraints], np.int64)
-        offset = row_offsets([row for c in scene.constraints for row in c.rows])
-        latched = self.plan.row_latch == 1
-        offset[latched] = (self.plan.row_q @ scene.q0)[latched]
-        return allocate_state(scene.q0, scene.u0, self.plan, hold, offset, origin)
+        mode = np.array([0] * len(self.candidates) + [int(c.held) for c in scene.constraints], np.int64)
+        offset = np.array([row.offset for row in rows_of_blocks(scene, self.candidates)], float)
+        latched = np.flatnonzero(self.plan.row_latch)
+        offset[latched] = (self.plan.factor_q @ scene.q0)[self.plan.row_item[latched]]
+        return allocate_state(scene.q0, scene.u0, self.plan, mode, offset, origin)
 
     def new_input(self) -> Input:
         inp = allocate_input(self.equations.nu, len(self.scene.constraints))
@@ -122,9 +122,9 @@ class Assembly:
         return names.index(name)
 
     def rows_of(self, name: str) -> slice:
-        """Where the rows of a constraint stand among all rows of constraints."""
-        c = self.constraint_index(name)
-        return slice(int(self.plan.constraint_start[c]), int(self.plan.constraint_start[c + 1]))
+        """Where the rows of a constraint stand among all rows."""
+        block = len(self.candidates) + self.constraint_index(name)
+        return slice(int(self.plan.block_start[block]), int(self.plan.block_start[block + 1]))
 
     def handle_position(self, q: np.ndarray) -> np.ndarray:
         """(3,) [m] the handle in the world at q."""
@@ -228,7 +228,7 @@ def _plan(
     address = equations.address
     safety = scene.safety
     responses = takes_responses(equations)
-    constraints = constraint_arrays(scene, place, candidates, equations.rows_address)
+    table = row_table(scene, place, candidates, equations.rows_address)
     stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
     return Plan(
         response_factor=address("response_factor") if responses else 0,
@@ -252,22 +252,18 @@ def _plan(
         torque_limit=limit,
         q_of_u=q_of_u,
         **asdict(stiff),
-        driven=int(np.any(constraints["row_drive"][:, :2])),
+        driven=int(np.any(table["row_drive"][:, :2])),
         turns=turning_speeds(model),
         handle_frame=place[handle.body] if handle else -1,
         handle_point=np.array(handle.point_B, float) if handle else np.zeros(3),
-        sphere_frame=np.array([place[c.sphere_body] for c in candidates], np.int64),
-        sphere_centre=np.array([c.centre_B for c in candidates], float).reshape(nk, 3),
-        sphere_radius=np.array([c.radius for c in candidates], float),
         sphere_inward=np.array([c.inward_B for c in candidates], float).reshape(nk, 3),
-        surface_frame=np.array([place[c.surface_body] for c in candidates], np.int64),
         surface_kind=np.array([c.kind for c in candidates], np.int64),
         surface_pose=np.array(
             [[*c.X_BS.rotation.ravel(), *c.X_BS.translation] for c in candidates], float
         ).reshape(nk, 12),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
         restitution=np.array([_pair(scene, c).restitution for c in candidates], float),
-        **constraints,
+        **table,
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         motion_scale=float(scene.mapping.motion_scale),
         force_scale=float(scene.mapping.force_scale),

@@ -55,12 +55,13 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
     refuse_beyond(assembly, assembly.scene.q0, assembly.scene.u0, path, "initial")
     _refuse_depth(assembly, out, path, "initial")
     _refuse_middles(assembly, assembly.scene.q0, path, "initial")
-    if out.row_gap.size and np.abs(out.row_gap).max() > GAP:
-        k = int(np.argmax(np.abs(out.row_gap)))
+    gaps = out.gap[len(assembly.candidates) :]  # of the constraints
+    if gaps.size and np.abs(gaps).max() > GAP:
+        k = int(np.argmax(np.abs(gaps)))
         raise ConfigError(
             path,
             "initial",
-            f"leaves the constraint {assembly.row_names[k]!r} open by {abs(out.row_gap[k]):.3g} (m or rad): "
+            f"leaves the constraint {assembly.row_names[k]!r} open by {abs(gaps[k]):.3g} (m or rad): "
             f"start with at most {GAP:g}, or write 'close_loops: true' to start at the nearest place "
             "where it is closed.",
         )
@@ -146,13 +147,14 @@ def check_place(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
 
 def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
     """Refuse what locate found deeper than DEPTH_m."""
-    if out.gap.size and out.gap.min() < -DEPTH_m:
-        k = int(np.argmin(out.gap))
+    depth = out.gap[: len(assembly.candidates)]
+    if depth.size and depth.min() < -DEPTH_m:
+        k = int(np.argmin(depth))
         c = assembly.candidates[k]
         raise ConfigError(
             path,
             key,
-            f"puts {c.a!r} {-out.gap[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
+            f"puts {c.a!r} {-depth[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
             f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
         )
 

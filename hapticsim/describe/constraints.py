@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.codes import ANGLE_ROW, Hold
+from hapticsim.codes import ANGLE_ROW, Mode
 from hapticsim.kernels.memory.sample import MASK_BITS, WIDTH
 from hapticsim.model.constraints import ROW_WORDS, Row
 from hapticsim.model.multibody.joint import ANGULAR, WORLD
@@ -16,7 +16,7 @@ from hapticsim.model.protocol import SceneModel
 
 def hold_word(hold: float) -> str:
     """``free``, ``held``, ``forward`` or ``backward``."""
-    return Hold(int(hold)).name.lower()
+    return Mode(int(hold)).name.lower()
 
 
 class ConstraintDescriber:
@@ -27,9 +27,9 @@ class ConstraintDescriber:
         self.names = [c.name for c in scene.constraints]
         self.speeds = scene.model.speed_names
         self._model, self._constraints = scene.model, scene.constraints
-        self._start = assembly.plan.constraint_start
         first, nk = WIDTH + eq.nq + eq.nu, len(assembly.candidates)
-        nc, nb = len(self.names), assembly.plan.row_kind.size
+        nc, nb = len(self.names), assembly.plan.row_kind.size - nk
+        self._start = assembly.plan.block_start[nk:] - nk  # one row for each contact before
         self._gap, self._force = slice(first, first + nk), slice(first + nk, first + 2 * nk)
         n = first + 2 * nk
         self._rank = n
@@ -82,9 +82,9 @@ class ConstraintDescriber:
             "dependent": [name for r, name in enumerate(self.speeds[:MASK_BITS]) if mask >> r & 1],
         }
 
-    def switched(self, row: np.ndarray, constraint: int) -> tuple[int, Hold]:
+    def switched(self, row: np.ndarray, constraint: int) -> tuple[int, Mode]:
         """Number of switch requests that a tick knew of, and what the constraint did after it."""
-        return int(row[self._switch][constraint]) // 2, Hold(int(row[self._hold][constraint]))
+        return int(row[self._switch][constraint]) // 2, Mode(int(row[self._hold][constraint]))
 
 
 def is_angular(row: Row, model: SceneModel) -> bool:

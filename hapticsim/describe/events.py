@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from hapticsim.codes import Event, Hold, Safety
+from hapticsim.codes import Event, Mode, Safety
 from hapticsim.model.candidates import Candidate
 
-_HOLD_WORDS = {
-    Hold.FREE: "is free",
-    Hold.HELD: "holds",
-    Hold.FORWARD: "slips forward",
-    Hold.BACKWARD: "slips backward",
+_MODE_WORDS = {
+    Mode.FREE: "is free",
+    Mode.HELD: "holds",
+    Mode.FORWARD: "slips forward",
+    Mode.BACKWARD: "slips backward",
 }
 
 
@@ -43,7 +43,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.SAFETY:
             return f"force output is {Safety(int(value)).name.lower()}"
         case Event.SWITCH:
-            return f"{subject} {_HOLD_WORDS[Hold(int(value))]}"
+            return f"{subject} {_MODE_WORDS[Mode(int(value))]}"
         case Event.REFUSED:
             off = f"it is off by {value:.3g} (SI)" if math.isfinite(value) else "it is out of reach"
             if value < 0.0:

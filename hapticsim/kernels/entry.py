@@ -29,7 +29,7 @@ from hapticsim.kernels.machine_code.cache import is_kept, keep, kernel_folder
 from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.motion.stage import evaluate_stage
-from hapticsim.kernels.rows.constraint_rows import write_rows
+from hapticsim.kernels.rows.row_table import write_rows
 from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
 

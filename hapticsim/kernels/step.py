@@ -22,8 +22,8 @@ def step(plan, state, inp, out, ws):
     has more energy than was put in, is refused: the state at the start of the tick stays, at rest, and the
     force output enters its fault state.
     """
-    mode, was_refused = take_requests(plan, state, inp, out, ws)
+    safety, was_refused = take_requests(plan, state, inp, out, ws)
     rows = begin_tick(plan, state, inp, out, ws)
     report_sample(plan, state, inp, out, ws, rows)
     advance(plan, state, inp, out, ws, rows)
-    commit_or_reject(plan, state, out, ws, mode, was_refused)
+    commit_or_reject(plan, state, out, ws, safety, was_refused)

@@ -32,7 +32,7 @@ _change_at = callable_at(CHANGE)
 
 @inlined
 def evaluate_rows(plan, state, q, u, t, m, ws):
-    """The m rows of ws.rows at the frames in ws: ``rows.constraint_rows.write_rows``."""
+    """The m rows of ws.rows at the frames in ws: ``rows.row_table.write_rows``."""
     _rows_at(plan.rows)(plan, state, ws, q, u, t, m)
 
 

@@ -88,8 +88,10 @@ def adopt(source, target):
     for i in range(target.u.size):
         target.u[i] = source.u[i]
         target.order[i] = source.order[i]
-    for i in range(target.active.size):
-        target.active[i] = source.active[i]
+    for i in range(target.mode.size):
+        target.mode[i] = source.mode[i]
+        target.friction[i] = source.friction[i]
+    for i in range(target.face.size):
         target.face[i] = source.face[i]
         target.depth[i] = source.depth[i]
     for i in range(target.combine.shape[0]):
@@ -97,9 +99,6 @@ def adopt(source, target):
             target.combine[i, j] = source.combine[i, j]
     target.rank[0], target.rank[1] = source.rank[0], source.rank[1]
     target.volume[0] = source.volume[0]
-    for c in range(target.hold.size):
-        target.hold[c] = source.hold[c]
-        target.friction[c] = source.friction[c]
     for k in range(target.offset.size):
         target.offset[k] = source.offset[k]
     for i in range(3):
@@ -272,5 +271,5 @@ def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: Stat
         state_count=np.zeros(1, np.int64),
         state_slot=np.zeros(state_size(state)),
         scratch=np.zeros(DEVICE),
-        switch=np.zeros(state.hold.size, np.int64),
+        switch=np.zeros(state.switched.size, np.int64),
     )

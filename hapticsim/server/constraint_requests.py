@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.codes import Event, Hold
+from hapticsim.codes import Event, Mode
 from hapticsim.describe.constraints import ConstraintDescriber, hold_word
 from hapticsim.model.constraints import nearest_constraint
 from hapticsim.realtime.loop import RealTimeLoop
@@ -101,7 +101,7 @@ class Switchboard:
     def _switch_over(self, c: int, row: np.ndarray) -> None:
         """A press: let go what holds, or slips, and the other way round."""
         wishes = [w.held for w in self._waiting if w.constraint == c]
-        held = wishes[-1] if wishes else self._constraints.switched(row, c)[1] != Hold.FREE
+        held = wishes[-1] if wishes else self._constraints.switched(row, c)[1] != Mode.FREE
         self._ask(None, c, not held)
 
     def _ask(self, asked: Asked | None, c: int, held: bool) -> None:
@@ -119,7 +119,7 @@ class Switchboard:
         if taken < w.count:
             return False
         tick, name = int(row[1]), self._constraints.names[w.constraint]
-        if w.held and hold == Hold.FREE and taken == w.count:
+        if w.held and hold == Mode.FREE and taken == w.count:
             words = self._why.get(w.constraint, f"{name!r} let go at once under its force")
             self._refuse(w.asked, f"{words}: bring the mechanism to where it can hold, or let another go.")
         elif w.asked is not None:

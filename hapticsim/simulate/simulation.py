@@ -21,7 +21,7 @@ from hapticsim.assemble.initial_check import (
     refuse_beyond,
 )
 from hapticsim.assemble.speed_choice import SpeedChoice
-from hapticsim.codes import DeviceFlag, Event, Fault, Hold, Safety
+from hapticsim.codes import DeviceFlag, Event, Fault, Mode, Safety
 from hapticsim.describe.events import subject_of
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
@@ -223,9 +223,9 @@ class Simulation:
         """What there is now: time, q, u, contacts, safety and the forces of the last tick, as copies."""
         s, out = self._state, self._look()
         contacts = tuple(
-            Contact(c.a, c.b, out.point_W[k].copy(), out.normal_W[k].copy(), float(out.contact_force[k]))
+            Contact(c.a, c.b, out.point_W[k].copy(), out.normal_W[k].copy(), float(out.force[k]))
             for k, c in enumerate(self.assembly.candidates)
-            if s.active[k]
+            if s.mode[k] == Mode.HELD
         )
         return Snapshot(
             time=self.time,
@@ -269,7 +269,7 @@ class Simulation:
     @property
     def gaps(self) -> np.ndarray:
         """(nk,) [m] gap of every contact candidate, in the order of ``assembly.contact_names``."""
-        return self._look().gap.copy()
+        return self._look().gap[: len(self.assembly.candidates)].copy()
 
     @property
     def sensors(self) -> dict[str, float]:
@@ -281,10 +281,11 @@ class Simulation:
         return self._view
 
     @property
-    def held(self) -> dict[str, Hold]:
+    def held(self) -> dict[str, Mode]:
         """What every constraint does."""
         names = [c.name for c in self.scene.constraints]
-        return {name: Hold(int(h)) for name, h in zip(names, self._state.hold, strict=True)}
+        modes = self._state.mode[len(self.assembly.candidates) :]
+        return {name: Mode(int(mode)) for name, mode in zip(names, modes, strict=True)}
 
     def constraint_force(self, name: str) -> np.ndarray:
         """(rows,) [N] or [N m] force of each row of a constraint, or of its friction; 0 while it is free.
@@ -293,7 +294,7 @@ class Simulation:
         ------
         ConfigError : there is no constraint of this name.
         """
-        return self._look().row_force[self.assembly.rows_of(name)].copy()
+        return self._look().force[self.assembly.rows_of(name)].copy()
 
     def constraint_gap(self, name: str) -> np.ndarray:
         """(rows,) [m] or [rad] gap of each row of a constraint that holds; 0 while it is free.
@@ -302,7 +303,7 @@ class Simulation:
         ------
         ConfigError : there is no constraint of this name.
         """
-        return self._look().row_gap[self.assembly.rows_of(name)].copy()
+        return self._look().gap[self.assembly.rows_of(name)].copy()
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -453,6 +454,7 @@ class Simulation:
         refuse_beyond(self.assembly, q, u, "set_state", "q, u")
         check_place(self.assembly, q, "set_state", "q")
         state.q[:], state.u[:] = q, u
-        state.active[:] = state.rank[:] = state.face[:] = 0
+        state.mode[: len(self.assembly.candidates)] = Mode.FREE  # the contacts
+        state.rank[:] = state.face[:] = 0
         state.depth[:] = 0.0
         state.energy[:] = 0.0

@@ -12,7 +12,7 @@ import numpy as np
 
 import hapticsim
 from hapticsim.assemble.button_switches import ButtonSwitches
-from hapticsim.codes import Event, Hold, Safety
+from hapticsim.codes import Event, Mode, Safety
 from hapticsim.describe.columns import tick_quantities
 from hapticsim.describe.drawing import of_ticks
 from hapticsim.describe.forces import refused_engages, refused_event
@@ -206,7 +206,7 @@ def _tick_by_tick(
             if rising & 2:
                 sim.disarm()
             for c in switches.pressed(buttons):
-                sim.switch(names[c], sim.held[names[c]] == Hold.FREE)
+                sim.switch(names[c], sim.held[names[c]] == Mode.FREE)
             sim.set_device(
                 np.array(sample.position_m),
                 np.array(sample.velocity_m_per_s),

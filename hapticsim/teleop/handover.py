@@ -9,8 +9,8 @@ from hapticsim.kernels.memory.pack import pack_state, state_size, unpack_state
 
 MECHANISM = frozenset(
     (
-        "q", "u", "tick", "active", "rank", "order", "combine", "volume", "hold", "offset", "switched",
-        "friction", "face", "depth", "energy",
+        "q", "u", "tick", "mode", "rank", "order", "combine", "volume", "offset", "switched", "friction",
+        "face", "depth", "energy",
     )
 )  # fmt: skip
 HAND = frozenset(

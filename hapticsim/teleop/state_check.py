@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.codes import Hold, Safety
+from hapticsim.codes import Mode, Safety
 from hapticsim.kernels.events.inside import LEFT_OUT
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
@@ -65,7 +65,7 @@ class StateCheck:
             "q": self._coordinates,
             "u": _numbers,
             "tick": count,
-            "active": _whole(0, 1),
+            "mode": self._modes(len(assembly.candidates)),
             "rank": self._rank(most, state.u.size),
             "order": _permutation,
             "combine": _numbers,
@@ -76,7 +76,6 @@ class StateCheck:
             "gain": _within(0.0, 1.0),
             "hand_force_D": _numbers,
             "origin_W": _numbers,
-            "hold": _whole(min(Hold), max(Hold)),
             "offset": _numbers,
             "switched": count,
             "hand_torque_D": _numbers,
@@ -104,6 +103,11 @@ class StateCheck:
 
     def _coordinates(self, q: np.ndarray) -> bool:
         return _numbers(q) and all(_unit(q[i : i + 4]) for i in self._quaternions)
+
+    @staticmethod
+    def _modes(contacts: int) -> Rule:
+        contact, constraint = _whole(Mode.FREE, Mode.HELD), _whole(min(Mode), max(Mode))
+        return lambda mode: contact(mode[:contacts]) and constraint(mode[contacts:])
 
     @staticmethod
     def _rank(rows: int, speeds: int) -> Rule:

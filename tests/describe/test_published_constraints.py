@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.assemble.speed_choice import SpeedChoice
-from hapticsim.codes import Event, Hold
+from hapticsim.codes import Event, Mode
 from hapticsim.config.load import loads
 from hapticsim.describe.events import event_words
 from hapticsim.describe.topics import Describer
@@ -73,11 +73,9 @@ def test_the_state_tells_hold_force_gap_rank_and_dependent_speeds(sim, describer
         }
         assert (told["rank"], told["rows"]) == sim.rank == ((2, 3) if k < 20 else (3, 4))
         assert told["dependent"] == [describer.constraints.speeds[r] for r in sim.dependent_speeds]
-        assert told["residual"] == pytest.approx(
-            max(np.abs(sim._output.row_gap).max(initial=0.0), 0.0), abs=0.0
-        )
+        assert told["residual"] == pytest.approx(max(np.abs(sim._output.gap).max(initial=0.0), 0.0), abs=0.0)
     loop, brake, stop = told["constraints"]
-    assert len(loop["force"]) == 3 and loop["force"] == sim._output.row_force[:3].tolist()
+    assert len(loop["force"]) == 3 and loop["force"] == sim._output.force[:3].tolist()
     assert abs(brake["force"][0]) > 0.1 and stop["force"] == [0.0] and stop["gap"] == [0.0]
 
 
@@ -93,7 +91,7 @@ def test_all_the_plain_payloads_can_go_over_the_wire(sim, describer):
 
 
 def test_an_event_of_a_constraint_goes_by_its_name(describer):
-    told = describer.event(5, Event.SWITCH, BRAKE, float(Hold.HELD), 0.0002)
+    told = describer.event(5, Event.SWITCH, BRAKE, float(Mode.HELD), 0.0002)
     assert (told["kind"], told["text"], told["constraint"]) == ("switch", "'brake' holds", "brake")
     assert told["time_s"] == pytest.approx(0.0052)
     assert "constraint" not in describer.event(5, Event.IMPULSE, -1, 0.1, 0.0)

@@ -20,7 +20,7 @@ from hapticsim.codes import Fault, Safety
 from hapticsim.display import feed as feed_module
 from hapticsim.display import window as window_module
 from hapticsim.display.palette import GREEN, ORANGE, PANEL, SKY, VERMILION, YELLOW
-from hapticsim.display.panel.words import HELP
+from hapticsim.display.panel.words import HELP, SILENCE_S
 from hapticsim.display.scene.draw import SceneDrawing
 from hapticsim.display.scene.faces import lit
 from hapticsim.display.window import Window
@@ -56,20 +56,25 @@ def window(no_screen: None, endpoint: str, server: Publisher) -> Iterator[Window
 
 
 def show(window: Window, server: Publisher, topics: dict[str, dict], seconds: float = 3.0) -> np.ndarray:
-    """Publish payloads until the window has them all, draw, and return its pixels (width, height, 3)."""
-    received = window.feed._subscriber.received
-    before = dict(received)
+    """Publish payloads until the window has them all, draw, and return its pixels (width, height, 3).
+
+    On a busy host a state can be so old when it is drawn that the window says the server is silent: again.
+    """
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        for topic, payload in topics.items():
-            server.offer(topic, payload)
-        time.sleep(0.01)
-        window.feed.poll()
-        if all(received[topic] > before.get(topic, 0) for topic in topics):
-            break
-    window.take_scene()
-    window.draw()
-    return pygame.surfarray.array3d(window.screen).astype(int)
+    while True:
+        before = dict(window.feed._subscriber.received)
+        while time.monotonic() < until:
+            for topic, payload in topics.items():
+                server.offer(topic, payload)
+            time.sleep(0.01)
+            window.feed.poll()
+            if all(window.feed._subscriber.received[topic] > before.get(topic, 0) for topic in topics):
+                break
+        window.take_scene()
+        window.draw()
+        age = window.feed.state_age_s
+        if age is None or age < SILENCE_S or time.monotonic() > until:
+            return pygame.surfarray.array3d(window.screen).astype(int)
 
 
 def count(pixels: np.ndarray, color: tuple[int, int, int], within: int = 6) -> int:

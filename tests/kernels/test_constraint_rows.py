@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Hold
+from hapticsim.codes import Event, Mode
 from hapticsim.kernels.rows.bilateral import bilateral_row
 from hapticsim.model.scene import Scene
 from tests.kernel_access import FLOAT, INT, MATRIX, PLAN, STATE, VECTOR, WORKSPACE, compiled
@@ -119,7 +119,7 @@ def test_a_constraint_switched_on_in_motion_stays_closed_and_takes_no_energy_aft
     assert Event.SWITCH in kinds and Event.IMPULSE in kinds
     (lost,) = [e.value for e in sim.events if e.kind == Event.IMPULSE]
     assert lost > 1e-3 and sum(sim.energy()) < before
-    assert sim.held[kind] == Hold.HELD
+    assert sim.held[kind] == Mode.HELD
     assert sim.rank[0] == sim.rank[1] == sim.plan.row_kind.size
     largest = 0.0
     energy = sum(sim.energy())
@@ -156,7 +156,7 @@ def test_a_prescribed_motion_follows_its_law():
         sim.step()
         largest = max(largest, abs(sim.state.q[place] - _law(sim.time)[0]))
     assert largest < 1e-9
-    assert sim.held["motion"] == Hold.HELD
+    assert sim.held["motion"] == Mode.HELD
 
 
 def _law(t: float) -> tuple[float, float]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault, Hold, Safety
+from hapticsim.codes import Event, Fault, Mode, Safety
 
 RAMP = """
 import sympy as sp
@@ -75,7 +75,7 @@ def test_a_tick_in_which_rows_become_nan_is_refused(scene):
     assert state.fault & Fault.NOT_FINITE and state.safety is Safety.FAULT
     assert state.q.tolist() == q.tolist() and state.u.tolist() == [0.0, 0.0]
     assert not state.hand_force.any()
-    assert sim.held == {"rail": Hold.HELD}
+    assert sim.held == {"rail": Mode.HELD}
 
 
 def test_after_it_the_bead_is_on_its_rail_again_and_does_not_fall(scene):
@@ -112,11 +112,11 @@ def test_a_constraint_switched_on_where_its_row_is_nan_is_not_imposed(scene):
     sim.switch("rail", True)
     sim.step()
     assert {Event.NOT_FINITE, Event.REFUSED} & {e.kind for e in sim.events}
-    assert sim.held == {"rail": Hold.FREE}
+    assert sim.held == {"rail": Mode.FREE}
     assert np.isfinite(sim.state.q).all() and np.isfinite(sim.state.u).all()
     assert sim.state.q == pytest.approx(before.q, abs=1e-3)
     sim.step(10)
-    assert np.isfinite(sim.state.q).all() and sim.held == {"rail": Hold.FREE}
+    assert np.isfinite(sim.state.q).all() and sim.held == {"rail": Mode.FREE}
 
 
 def test_a_state_at_which_held_rows_are_nan_is_refused(scene):

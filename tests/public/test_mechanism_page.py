@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Hold
+from hapticsim.codes import Mode
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "mechanisms.md").read_text(encoding="utf-8")
@@ -34,19 +34,19 @@ def test_the_program_of_the_page_runs(
 ) -> None:
     monkeypatch.chdir(folder)
     exec(compile(blocks("python")[1], "page", "exec"), {})
-    assert "Hold." in capsys.readouterr().out
+    assert "Mode." in capsys.readouterr().out
 
 
 def test_the_clamp_of_the_page_slips_where_its_friction_ends(folder: Path) -> None:
     """At rest and level, the clamp bears the force along the rod: up to 0.5 * 4 N."""
     scene = hs.load(folder / "bead.yaml")
-    for push, hold in ((1.99, Hold.HELD), (2.01, Hold.FORWARD), (-2.01, Hold.BACKWARD)):
+    for push, hold in ((1.99, Mode.HELD), (2.01, Mode.FORWARD), (-2.01, Mode.BACKWARD)):
         sim = hs.Simulation(scene)
         sim.switch("level", True)  # so that nothing but the push is felt along the rod
         sim.apply(force=[push, 0.0, 0.0])
         sim.step()
         assert sim.held["clamp"] == hold
-        expected = -push if hold == Hold.HELD else -np.sign(push) * 0.3 * CLAMP_N
+        expected = -push if hold == Mode.HELD else -np.sign(push) * 0.3 * CLAMP_N
         assert sim.constraint_force("clamp")[0] == pytest.approx(expected, abs=0.02)
 
 

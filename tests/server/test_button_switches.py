@@ -13,7 +13,7 @@ from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
 from hapticsim.assemble.button_switches import ButtonSwitches
-from hapticsim.codes import Event, Hold
+from hapticsim.codes import Event, Mode
 from hapticsim.config.load import load, loads
 from hapticsim.describe.topics import Describer
 from hapticsim.errors import ConfigError
@@ -200,7 +200,7 @@ def test_a_press_switches_over_and_waits_until_it_is_known_what_holds(board):
     board.presses.append(BRAKE)
     board.serve()
     assert board.wishes == [] and list(board.presses) == [BRAKE]
-    for hold in (Hold.HELD, Hold.FREE, Hold.HELD):
+    for hold in (Mode.HELD, Mode.FREE, Mode.HELD):
         board.tick()
         board.serve()
         board.tick()
@@ -218,7 +218,7 @@ def test_two_presses_before_a_tick_took_the_first_cancel_each_other(board):
     assert board.wishes == [(BRAKE, True), (BRAKE, False)]
     board.tick()
     board.serve()
-    assert board.sim.held["brake"] == Hold.FREE
+    assert board.sim.held["brake"] == Mode.FREE
 
 
 def test_a_press_and_a_request_count_together_and_only_the_request_is_answered(board):
@@ -253,7 +253,7 @@ def test_no_more_presses_wait_than_requests_may(board):
     assert len(board.wishes) == MOST_WAITING and len(board.said) == 3 and not board.presses
     board.tick()
     board.serve()
-    assert board.sim.held["brake"] == Hold.FREE
+    assert board.sim.held["brake"] == Mode.FREE
 
 
 # -- virtual time ------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def test_in_virtual_time_a_press_switches_at_the_tick_that_sees_it_and_replays_t
     hold = rows[:, sim.columns.index("hold[caster sticks]")]
     changes = np.flatnonzero(np.diff(hold)) + 1
     assert list(changes) == [200, 500]
-    assert list(hold[[0, 200, 500]]) == [Hold.HELD, Hold.FREE, Hold.HELD]
+    assert list(hold[[0, 200, 500]]) == [Mode.HELD, Mode.FREE, Mode.HELD]
     recording = read_recording(tmp_path / "r.mcap")
     told = [e for e in recording.events if e["kind"] == Event.SWITCH.name.lower()]
     assert [e["tick"] for e in told] == [200, 500]

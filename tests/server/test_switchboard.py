@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hapticsim.codes import Hold
+from hapticsim.codes import Mode
 from hapticsim.config.load import loads
 from hapticsim.describe.topics import Describer
 from hapticsim.server.constraint_requests import MOST_WAITING, Switchboard
@@ -90,7 +90,7 @@ def test_a_constraint_that_cannot_be_imposed_is_refused_with_the_reason(board):
     board.serve()
     board.tick()
     kind, content = board.serve()[1]
-    assert kind == "refused" and board.sim.held["stop"] == Hold.FREE
+    assert kind == "refused" and board.sim.held["stop"] == Mode.FREE
     assert content["reason"] == (
         "'stop' was not imposed: it is out of reach: bring the mechanism to where it can hold, "
         "or let another go."

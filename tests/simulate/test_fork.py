@@ -15,7 +15,7 @@ import yaml
 from scene_maker import Trial
 
 import hapticsim as hs
-from hapticsim.codes import DeviceFlag, Event, Hold, Safety
+from hapticsim.codes import DeviceFlag, Event, Mode, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
 from tests import scenes
@@ -145,7 +145,7 @@ def test_a_request_that_no_tick_has_seen_is_in_the_fork():
     other = hs.Simulation(sim.scene)
     other.restore(fork)
     other.step()
-    assert other.held == {name: Hold.FREE} and [e.kind for e in other.events] == [Event.SWITCH]
+    assert other.held == {name: Mode.FREE} and [e.kind for e in other.events] == [Event.SWITCH]
 
 
 def test_a_fork_cannot_be_written_to():

@@ -83,7 +83,7 @@ def test_a_state_of_the_scene_passes_also_in_contact(which: str, request: pytest
         ("order", 0.5, "order"),
         ("rank", 33.0, "rank"),
         ("rank", np.inf, "rank"),
-        ("active", 2.0, "active"),
+        ("mode", 2.0, "mode"),
         ("tick", -1.0, "tick"),
         ("safety", 9.0, "safety"),
         ("q", np.nan, "q"),

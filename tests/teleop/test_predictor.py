@@ -55,7 +55,7 @@ def test_prediction_two_seconds_ahead_equals_the_remote_later_to_the_bit(operato
                 predicted = np.concatenate([prediction.q, prediction.u])
                 np.testing.assert_array_equal(predicted, packed[prediction.tick][: predicted.size])
                 compared += 1
-                in_contact += bool(predictor.state.active[0])
+                in_contact += bool(predictor.state.mode[0])
     assert compared > 40
     assert 10 < in_contact < compared
 

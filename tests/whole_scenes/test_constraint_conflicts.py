@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault, Hold
+from hapticsim.codes import Event, Fault, Mode
 from hapticsim.config.load import loads
 from tests.four_bar import FOUR_BAR
 
@@ -52,8 +52,8 @@ def test_a_drive_against_a_lock_is_let_go_when_they_part(words, latest):
         events += [e for e in sim.events if e.kind in (Event.CONFLICT, Event.SWITCH)]
     told = [(e.kind, e.contact, e.value) for e in events]
     conflict = [(Event.CONFLICT, c, pytest.approx(0.5)) for c in (0, 1)]
-    assert told == [*conflict, (Event.SWITCH, 1, Hold.FREE)]
-    assert sim.held == {"lock": Hold.HELD, "drive": Hold.FREE}
+    assert told == [*conflict, (Event.SWITCH, 1, Mode.FREE)]
+    assert sim.held == {"lock": Mode.HELD, "drive": Mode.FREE}
     assert Fault.INCONSISTENT in sim.state.fault
     sim.step(300)
     assert sim.state.q[0] == pytest.approx(0.0, abs=1e-12)
@@ -67,7 +67,7 @@ def test_a_guide_at_the_end_of_reach_is_let_go_and_not_followed_into_infinity():
     for _ in range(200):
         sim.step()
         assert np.abs(sim.state.q).max() < 10.0
-    assert sim.held == {"rail": Hold.FREE}
+    assert sim.held == {"rail": Mode.FREE}
     assert sim.state.fault != Fault.NONE
     assert np.abs(sim.state.u).max() < 50.0  # it falls, as it would without a rail
 
@@ -78,10 +78,10 @@ def test_what_was_asked_for_after_a_fork_is_forgotten_when_it_is_restored():
     fork = sim.fork()
     sim.switch("loop", False)
     sim.step(5)
-    assert sim.held["loop"] == Hold.FREE
+    assert sim.held["loop"] == Mode.FREE
     sim.restore(fork)
     sim.step(5)
-    assert sim.held["loop"] == Hold.HELD
+    assert sim.held["loop"] == Mode.HELD
     sim.switch("loop", False)
     sim.step()
-    assert sim.held["loop"] == Hold.FREE
+    assert sim.held["loop"] == Mode.FREE

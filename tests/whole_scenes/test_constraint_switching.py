@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault, Hold
+from hapticsim.codes import Event, Fault, Mode
 from hapticsim.errors import ConfigError
 from tests.loop_scenes import impulse, slider
 
@@ -25,7 +25,7 @@ def test_a_latch_stops_what_moves_and_lets_it_go_again():
     assert sim.constraint_force("latch") == pytest.approx([-3.0], abs=1e-9)
     sim.switch("latch", False)
     sim.step(100)
-    assert sim.held["latch"] == Hold.FREE
+    assert sim.held["latch"] == Mode.FREE
     assert sim.state.u[0] == pytest.approx(0.1 * 3.0 / 2.0, rel=1e-9)
 
 
@@ -33,16 +33,16 @@ def test_what_breaks_holds_up_to_its_force_and_is_free_beyond():
     sim = hs.Simulation(slider(["name: pin, kind: lock, joints: [along], break_N: 5.0"]))
     sim.apply(force=np.array([4.99, 0.0, 0.0]))
     sim.step(100)
-    assert sim.held["pin"] == Hold.HELD and sim.state.q[0] == pytest.approx(0.0, abs=1e-12)
+    assert sim.held["pin"] == Mode.HELD and sim.state.q[0] == pytest.approx(0.0, abs=1e-12)
     sim.apply(force=np.array([5.01, 0.0, 0.0]))
     sim.step()
-    assert [e.value for e in sim.events if e.kind == Event.SWITCH] == [float(Hold.FREE)]
+    assert [e.value for e in sim.events if e.kind == Event.SWITCH] == [float(Mode.FREE)]
     sim.step(99)
-    assert sim.held["pin"] == Hold.FREE
+    assert sim.held["pin"] == Mode.FREE
     assert sim.state.u[0] == pytest.approx(0.1 * 5.01 / 2.0, rel=1e-9)
     sim.apply(force=np.zeros(3))
     sim.step(100)
-    assert sim.held["pin"] == Hold.FREE  # it stays broken
+    assert sim.held["pin"] == Mode.FREE  # it stays broken
 
 
 RUBS = "name: guide, kind: lock, joints: [along], friction: {static: 0.5, kinetic: 0.3, normal_N: 10.0}"
@@ -52,10 +52,10 @@ def test_a_slider_sticks_slips_and_sticks_as_the_closed_form_says():
     sim = hs.Simulation(slider([RUBS]))
     sim.apply(force=np.array([4.9, 0.0, 0.0]))
     sim.step(100)
-    assert sim.held["guide"] == Hold.HELD and abs(sim.state.q[0]) < 1e-12
+    assert sim.held["guide"] == Mode.HELD and abs(sim.state.q[0]) < 1e-12
     sim.apply(force=np.array([6.0, 0.0, 0.0]))
     sim.step(200)  # (6 - 3) / 2 for 0.2 s
-    assert sim.held["guide"] == Hold.FORWARD
+    assert sim.held["guide"] == Mode.FORWARD
     assert sim.constraint_force("guide") == pytest.approx([-3.0], abs=1e-12)
     assert sim.state.u[0] == pytest.approx(0.3, abs=1e-9)
     assert sim.state.q[0] == pytest.approx(0.03, abs=1e-9)
@@ -64,10 +64,10 @@ def test_a_slider_sticks_slips_and_sticks_as_the_closed_form_says():
     for _ in range(400):  # -3 / 2: it rests after 0.2 s and another 0.03 m
         sim.step()
         for event in sim.events:
-            if event.kind == Event.SWITCH and event.value == Hold.HELD:
+            if event.kind == Event.SWITCH and event.value == Mode.HELD:
                 stopped = event.time
     assert stopped == pytest.approx(0.5, abs=1e-6)
-    assert sim.held["guide"] == Hold.HELD
+    assert sim.held["guide"] == Mode.HELD
     assert sim.state.q[0] == pytest.approx(0.06, abs=1e-9)
     assert sim.state.u[0] == 0.0
 
@@ -76,12 +76,12 @@ def test_a_slip_turned_round_rubs_the_other_way():
     sim = hs.Simulation(slider([RUBS]))
     sim.apply(force=np.array([-6.0, 0.0, 0.0]))
     sim.step(100)
-    assert sim.held["guide"] == Hold.BACKWARD
+    assert sim.held["guide"] == Mode.BACKWARD
     assert sim.constraint_force("guide") == pytest.approx([3.0], abs=1e-12)
     assert sim.state.u[0] == pytest.approx(-0.15, abs=1e-9)
     sim.apply(force=np.array([6.0, 0.0, 0.0]))
     sim.step(500)
-    assert sim.held["guide"] == Hold.FORWARD
+    assert sim.held["guide"] == Mode.FORWARD
     turned = 0.1 + 0.15 / 4.5  # stopped by (6 + 3) / 2, then on by (6 - 3) / 2: 6 N is more than sticks
     assert sim.state.u[0] == pytest.approx(1.5 * (0.6 - turned), abs=1e-9)
 
@@ -95,10 +95,10 @@ def test_the_force_of_another_constraint_presses():
     sim.step(100)
     normal = sim.constraint_force("floor")[0]
     assert normal == pytest.approx(weight + 4.0, abs=1e-9)
-    assert sim.held["rub"] == Hold.HELD
+    assert sim.held["rub"] == Mode.HELD
     sim.apply(force=np.array([0.51 * (weight + 4.0), 0.0, 0.0]))
     sim.step(100)
-    assert sim.held["rub"] == Hold.FORWARD
+    assert sim.held["rub"] == Mode.FORWARD
     assert sim.state.u[0] == pytest.approx(0.1 * (0.51 - 0.3) * (weight + 4.0) / 2.0, rel=1e-6)
 
 
@@ -112,9 +112,9 @@ def test_a_touch_switches_on_what_it_engages():
     sim = hs.Simulation(slider([hook], speed=0.7, gravity="[0, 0, -9.81]", more=shapes))
     lands = np.sqrt(2.0 * 0.25 / 9.81)
     sim.step(round(lands * 1000) - 2)
-    assert sim.held["hook"] == Hold.FREE
+    assert sim.held["hook"] == Mode.FREE
     sim.step(100)
-    assert sim.held["hook"] == Hold.HELD
+    assert sim.held["hook"] == Mode.HELD
     assert sim.state.q[0] == pytest.approx(0.7 * lands, abs=1e-6)
     assert sim.state.u == pytest.approx([0.0, 0.0], abs=1e-9)
 
@@ -125,12 +125,12 @@ def test_a_constraint_switched_twice_in_a_tick_follows_the_last_wish_and_says_so
     sim.switch("latch", False)
     sim.step()
     assert [e.value for e in sim.events if e.kind == Event.TWICE] == [0.0]
-    assert sim.held["latch"] == Hold.FREE
+    assert sim.held["latch"] == Mode.FREE
     assert sim.state.u[0] == pytest.approx(0.8)
     sim.switch("latch", True)
     sim.step()
     assert not [e for e in sim.events if e.kind == Event.TWICE]
-    assert sim.held["latch"] == Hold.HELD
+    assert sim.held["latch"] == Mode.HELD
 
 
 def test_a_constraint_that_contradicts_another_is_refused_and_the_state_kept():
@@ -146,7 +146,7 @@ def test_a_constraint_that_contradicts_another_is_refused_and_the_state_kept():
     named = {e.contact for e in sim.events if e.kind == Event.CONFLICT}
     assert named == {0, 1}  # no contacts: the constraints' own numbers
     assert sim.state.fault & Fault.INCONSISTENT
-    assert sim.held == {"fast": Hold.HELD, "slow": Hold.FREE}
+    assert sim.held == {"fast": Mode.HELD, "slow": Mode.FREE}
     assert sim.state.u[0] == pytest.approx(0.5, abs=1e-12)
     assert sim.state.q[0] == pytest.approx(before.q[0] + 0.5e-3, abs=1e-12)
     sim.step(100)
@@ -160,7 +160,7 @@ def test_a_constraint_out_of_reach_is_refused_with_its_gap():
     sim.step()
     (refused,) = [e for e in sim.events if e.kind == Event.REFUSED]
     assert refused.value > 0.4
-    assert sim.held["peg"] == Hold.FREE
+    assert sim.held["peg"] == Mode.FREE
     assert sim.state.u[0] == pytest.approx(0.3, abs=1e-12)
     assert sim.state.q[0] == pytest.approx(0.3e-3, abs=1e-12)
 

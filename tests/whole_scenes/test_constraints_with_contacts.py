@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault, Hold, Safety
+from hapticsim.codes import Event, Fault, Mode, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
 from hapticsim.model.scene import Scene
@@ -54,20 +54,20 @@ def test_a_pull_away_from_the_floor_is_borne_by_the_guide_alone(force):
 @pytest.mark.parametrize("bears", (8.0, 12.0, 15.0))
 def test_a_guide_lets_go_when_the_pull_on_it_is_more_than_it_bears(bears):
     sim = pulled_up(30.0, f", break_N: {bears}")
-    assert WEIGHT - 30.0 < -bears and sim.held["guide"] == Hold.FREE
+    assert WEIGHT - 30.0 < -bears and sim.held["guide"] == Mode.FREE
     sim.step(18)
     assert sim.state.u[1] == pytest.approx(0.02 * (30.0 - WEIGHT) / 1.5, rel=1e-9)
 
 
 def test_a_guide_holds_the_pull_that_it_bears():
-    assert pulled_up(30.0, ", break_N: 15.5").held["guide"] == Hold.HELD
+    assert pulled_up(30.0, ", break_N: 15.5").held["guide"] == Mode.HELD
 
 
 def test_a_touch_at_the_start_engages_though_another_constraint_is_held():
     sim = hs.Simulation(over_floor(["name: other, kind: motion, joint: along, speed_per_s: 0.1", LATCH]))
     sim.step()
     assert [e.contact for e in sim.events if e.kind == Event.TOUCH] == [0]
-    assert sim.held == {"other": Hold.HELD, "latch": Hold.HELD}
+    assert sim.held == {"other": Mode.HELD, "latch": Mode.HELD}
 
 
 @pytest.mark.parametrize("switched", (False, True))
@@ -76,7 +76,7 @@ def test_a_touch_engages_also_in_the_tick_in_which_another_constraint_is_switche
     if switched:
         sim.switch("other", True)
     sim.step()
-    assert sim.held == {"other": Hold(switched), "latch": Hold.HELD}
+    assert sim.held == {"other": Mode(switched), "latch": Mode.HELD}
     sim.apply(force=np.array([0.0, 0.0, 100.0]))
     sim.step(100)
     assert sim.state.q[1] == pytest.approx(0.0, abs=1e-12)
@@ -94,7 +94,7 @@ def test_what_would_push_a_shape_into_another_is_refused_and_the_state_kept(heig
     left_alone.step()
     (refused,) = [e for e in sim.events if e.kind == Event.REFUSED]
     assert refused.value == pytest.approx(height - below, abs=2e-5)
-    assert sim.held["shelf"] == Hold.FREE
+    assert sim.held["shelf"] == Mode.FREE
     np.testing.assert_allclose(sim.state.q, left_alone.state.q, atol=1e-15)
     np.testing.assert_allclose(sim.state.u, left_alone.state.u, atol=1e-15)
     assert sim.gaps.min() > -1e-9
@@ -107,7 +107,7 @@ def test_what_pushes_nothing_in_is_closed(height, below):
     sim.step()
     sim.switch("shelf", True)
     sim.step(20)
-    assert sim.held["shelf"] == Hold.HELD
+    assert sim.held["shelf"] == Mode.HELD
     assert sim.state.q[1] == pytest.approx(-below, abs=5.1e-5)
 
 
@@ -130,7 +130,7 @@ def test_a_motion_that_drives_a_shape_into_a_surface_is_let_go_and_takes_the_for
         sim.step()
         kinds += [e.kind for e in sim.events]
         assert sim.gaps.min() > -1e-7
-    assert Event.CONFLICT in kinds and sim.held["press"] == Hold.FREE
+    assert Event.CONFLICT in kinds and sim.held["press"] == Mode.FREE
     assert sim.state.fault & Fault.INCONSISTENT
     (contact,) = sim.state.contacts
     assert contact.force == pytest.approx(WEIGHT, rel=1e-9)
@@ -143,7 +143,7 @@ def test_a_motion_that_is_lost_is_let_go_where_the_mechanism_is_and_not_pulled_t
     assert sim.gaps.min() == pytest.approx(0.001)
     sim._state.tick[0] += 3
     sim.step()
-    assert Event.CONFLICT in {e.kind for e in sim.events} and sim.held["press"] == Hold.FREE
+    assert Event.CONFLICT in {e.kind for e in sim.events} and sim.held["press"] == Mode.FREE
     assert sim.gaps.min() > 0.0009 and sim.state.fault & Fault.INCONSISTENT
 
 
@@ -204,7 +204,7 @@ def test_whatever_the_lever_arm_the_motion_is_named_and_let_go(arm):
         sim.step()
         conflicts += [e.value for e in sim.events if e.kind == Event.CONFLICT]
         assert sim.gaps.min() > -1e-7
-    assert conflicts == [pytest.approx(0.5, abs=1e-6)] and sim.held["press"] == Hold.FREE
+    assert conflicts == [pytest.approx(0.5, abs=1e-6)] and sim.held["press"] == Mode.FREE
 
 
 def test_a_contradiction_in_the_middle_of_a_tick_takes_the_force_of_that_tick_away():
@@ -269,7 +269,7 @@ def test_a_fork_taken_while_a_brake_slips_tells_the_same_events_in_a_fresh_simul
     sim.step(60)
     sim.apply(force=np.zeros(3))
     sim.step(5)
-    assert sim.held["brake"] == Hold.BACKWARD and len(sim.state.contacts) == 1
+    assert sim.held["brake"] == Mode.BACKWARD and len(sim.state.contacts) == 1
     fresh = hs.Simulation(braked_on_a_slope())
     fresh.restore(sim.fork())
     told = []

@@ -41,7 +41,7 @@ def test_corners_on_top_of_a_box_are_published_with_its_top_whatever_edge_is_nea
         sim.step()
         for contact in sim.state.contacts:
             np.testing.assert_allclose(contact.normal, [0.0, 0.0, 1.0], atol=1e-12)
-        assert sim.gaps[sim._state.active == 1] == pytest.approx(0.0, abs=1e-9)
+        assert sim.gaps[sim._state.mode == 1] == pytest.approx(0.0, abs=1e-9)
     assert len(sim.state.contacts) == 2
 
 
@@ -56,7 +56,7 @@ def test_a_corner_that_jumps_into_a_box_spoils_no_crossing_of_others():
     bottom = [0, 2, 4, 6]
     for _ in range(500):
         sim.step()
-        if sim._state.active[bottom].all():
+        if sim._state.mode[bottom].all():
             break
     assert np.abs(sim.gaps[bottom]).max() < 1e-9
     sim.step()
@@ -183,7 +183,7 @@ def test_more_contacts_than_rows_are_told_at_load_by_an_event_and_by_a_fault():
     for _ in range(110):
         sim.step()
         told += sum(int(e.value) for e in sim.events if e.kind is Event.ROWS_FULL)
-    assert told == 8 and int(sim._state.active.sum()) == 32
+    assert told == 8 and int(sim._state.mode.sum()) == 32
     assert sim.state.safety is Safety.FAULT and sim.state.fault & Fault.ROWS_FULL
     sim.arm()
     sim.step(5)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Hold
+from hapticsim.codes import Event, Mode
 from tests.curves import SPRING, WAVY, Twin, bead, curve
 from tests.loop_scenes import bodies, config, largest_energy_change
 
@@ -34,7 +34,7 @@ def test_a_bead_keeps_to_a_wavy_wire_and_keeps_its_energy_over_the_seam():
     assert rounds >= 3
     assert off < 1e-10
     assert change < 1e-9  # of 0.26 J
-    assert sim.held["wire"] == Hold.HELD
+    assert sim.held["wire"] == Mode.HELD
 
 
 def test_the_order_of_integration_is_kept_along_a_curve():
@@ -95,7 +95,7 @@ def test_switched_on_away_from_it_a_curve_draws_the_bead_to_its_nearest_place():
     sim = hs.Simulation(bead([curve(WAVY, True, held=False)], start, speed, gravity=FREELY))
     sim.switch("wire", True)
     sim.step()
-    assert sim.held["wire"] == Hold.HELD
+    assert sim.held["wire"] == Mode.HELD
     assert WAVE.distance(sim.state.q) < 1e-10
     where = WAVE.nearest(start)
     # Every Newton step is the least by kinetic energy, here by length; several together are so nearly.
@@ -108,7 +108,7 @@ def test_a_curve_out_of_reach_is_refused():
     sim.switch("wire", True)
     sim.step()
     assert [e.kind for e in sim.events if e.kind == Event.REFUSED]
-    assert sim.held["wire"] == Hold.FREE
+    assert sim.held["wire"] == Mode.FREE
     np.testing.assert_array_equal(sim.state.q, 0.0)
 
 
@@ -190,7 +190,7 @@ def test_the_bead_of_the_shipped_config_is_pushed_round_its_wire_and_passed_on_t
     sim.switch("wire", False)
     sim.switch("rail", True)
     sim.step()
-    assert sim.held == {"wire": Hold.FREE, "rail": Hold.HELD}
+    assert sim.held == {"wire": Mode.FREE, "rail": Mode.HELD}
     sim.apply(force=[0.2, 0.3, 0.4])  # only what is along the rail moves it
     sim.step(200)
     assert sim.state.q[0] > 0.005 and abs(sim.state.q[1]) < 1e-10

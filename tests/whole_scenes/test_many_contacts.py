@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Hold, Safety
+from hapticsim.codes import Event, Mode, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
 from hapticsim.kernels.events import dense
@@ -64,7 +64,7 @@ def test_balls_that_strike_the_floor_a_microsecond_apart_all_bounce(apart):
 def test_the_fifth_of_balls_that_touch_one_after_the_other_engages(count, apart):
     sim = hs.Simulation(balls([0.05 + apart * i for i in range(count)], engages=4))
     sim.step(120)
-    assert sim.held["latch"] == Hold.HELD
+    assert sim.held["latch"] == Mode.HELD
     sim.apply(torque={"j4": 50.0})
     sim.step(50)
     assert sim.state.q[4] == pytest.approx(0.05, abs=1e-9)
@@ -81,7 +81,7 @@ def test_a_contact_that_is_captured_engages(allowed):
             sim.step()
             overflows += sum(e.kind == Event.OVERFLOW for e in sim.events)
         assert overflows > 0 and len(sim.state.contacts) == 4
-        assert sim.held["latch"] == Hold.HELD
+        assert sim.held["latch"] == Mode.HELD
 
 
 def armed(sim: hs.Simulation) -> hs.Simulation:
@@ -102,9 +102,9 @@ def test_a_full_list_of_events_still_tells_safety_and_the_last_touch_engages():
     assert kinds.count(Event.LEAVE) == 32
     assert len(kinds) >= len(sim._output.events) - 3, "the list is full"
     assert kinds[-1] == Event.SAFETY and sim.events[-1].value == Safety.ARMING
-    assert sim.held["latch"] == Hold.HELD
+    assert sim.held["latch"] == Mode.HELD
     sim.step(5)
-    assert sim._state.active[48] == 1 and sim.state.q[48] == pytest.approx(0.05, abs=1e-9)
+    assert sim._state.mode[48] == 1 and sim.state.q[48] == pytest.approx(0.05, abs=1e-9)
 
 
 @pytest.mark.parametrize("places", (4, 5, 8))
@@ -120,7 +120,7 @@ def test_overflow_safety_and_a_refusal_have_places_in_every_list(places):
     kinds = [e.kind for e in sim.events]
     assert len(kinds) <= places and Event.OVERFLOW in kinds and kinds[-1] == Event.SAFETY
     assert kinds.count(Event.TOUCH) <= places - 4
-    assert sim.held["latch"] == Hold.HELD, "the list decides what is told, not what happens"
+    assert sim.held["latch"] == Mode.HELD, "the list decides what is told, not what happens"
     sim.apply(torque=np.full(12, 1e308))
     sim.step()
     kinds = [e.kind for e in sim.events]
@@ -160,7 +160,7 @@ def test_a_prescribed_motion_goes_on_in_a_tick_that_runs_out_of_events(speed):
     sim.set_state(sim.state.q, u)
     for k in range(30):
         sim.step()
-        assert sim.held["lift"] == Hold.HELD and not sim.state.fault
+        assert sim.held["lift"] == Mode.HELD and not sim.state.fault
         assert sim.state.q[0] == pytest.approx(0.55 + speed * 1e-3 * (k + 1), abs=1e-9)
 
 
@@ -195,9 +195,9 @@ def test_touches_beyond_the_rows_cost_no_search():
     for _ in range(200):
         sim.step()
         trials.append(int(sim._output.counts[5]))
-    assert int(sim._state.active.sum()) == 32
+    assert int(sim._state.mode.sum()) == 32
     landing = int(np.argmax(trials))
     assert 100 <= landing < 104 and max(trials) < 60
     assert set(trials[105:]) == {1}, "nothing happens any more"
-    held = sim._state.active == 1
+    held = sim._state.mode == 1
     np.testing.assert_allclose(sim.state.q[held], 0.05, atol=1e-9)

@@ -21,7 +21,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.integrate import LOST
 from hapticsim.kernels.motion.stage import terms
 from hapticsim.kernels.rows.bilateral import bilateral_row
-from hapticsim.kernels.rows.constraint_rows import (
+from hapticsim.kernels.rows.row_table import (
     FREE,
     HELD,
     evaluate_equations,
@@ -82,7 +82,7 @@ def latch(plan, state, ws, c, t):
     """Take the present gap of the latched rows of constraint c as their displacement."""
     evaluate_equations(plan, ws.q0, ws.u0, ws)
     now = state.tick[0] * plan.tick_s + t
-    for k in range(plan.constraint_start[c], plan.constraint_start[c + 1]):
+    for k in range(plan.block_start[c], plan.block_start[c + 1]):
         if plan.row_latch[k] == 1:
             state.offset[k] += bilateral_row(plan, state, k, ws.q0, now, ws.A, ws.s, ws.b, 0, ws)
 
@@ -107,14 +107,13 @@ def name_conflict(plan, state, ws, out, m, t):
         whole += ws.share[i]
     for i in range(m):
         ws.share[i] /= max(whole, VANISHED * VANISHED)
-    for c in range(state.hold.size):
+    for c in range(plan.contacts, state.mode.size):
         total = 0.0
         for i in range(m):
-            k = ws.rows[i] - state.active.size
-            if plan.constraint_start[c] <= k < plan.constraint_start[c + 1]:
+            if plan.row_block[ws.rows[i]] == c:
                 total += ws.share[i]
         if total > SHARE_TOLD:
-            record(out, CONFLICT, state.active.size + c, total, t)
+            record(out, CONFLICT, c, total, t)
             found = c
     return found
 
@@ -122,8 +121,8 @@ def name_conflict(plan, state, ws, out, m, t):
 @kernel
 def release(state, out, c, t):
     """Let constraint c go."""
-    state.hold[c] = FREE
-    record(out, SWITCH, state.active.size + c, FREE, t)
+    state.mode[c] = FREE
+    record(out, SWITCH, c, FREE, t)
 
 
 @kernel
@@ -137,17 +136,15 @@ def release_violated(plan, state, ws, out, m, t):
     worst, row = 0.0, -1
     for i in range(ws.counts[HELD_ROWS]):
         if abs(ws.phi[i]) > worst:
-            worst, row = abs(ws.phi[i]), ws.rows[i] - state.active.size
+            worst, row = abs(ws.phi[i]), ws.rows[i]
     if worst <= (ADRIFT if state.rank[0] < m else LOST):
         return False
     for i in range(m):
         ws.b[i] = -ws.phi[i]
     c = name_conflict(plan, state, ws, out, m, t)
     if c < 0:
-        c = 0
-        while row >= plan.constraint_start[c + 1]:
-            c += 1
-        record(out, CONFLICT, state.active.size + c, 1.0, t)
+        c = plan.row_block[row]
+        record(out, CONFLICT, c, 1.0, t)
     release(state, out, c, t)
     take_force_away(state, INCONSISTENT)
     for r in range(ws.u0.size):
@@ -165,13 +162,10 @@ def driver(plan, state, ws, first, named):
     for i in range(first):
         part = ws.share[i] + (1.0 if ws.b[i] != 0.0 and ws.share[i] > SHARE_SEEN else 0.0)
         if part > most:
-            most, row = part, ws.rows[i] - state.active.size
+            most, row = part, ws.rows[i]
     if row < 0 or (most < 1.0 and named >= 0):
         return named
-    c = 0
-    while row >= plan.constraint_start[c + 1]:
-        c += 1
-    return c
+    return plan.row_block[row]
 
 
 @kernel
@@ -215,10 +209,10 @@ def impose(plan, state, inp, ws, out, t):
     before = deepest(plan, state, ws)
     for j in range(ws.q0.size):
         ws.q1[j] = ws.q0[j]
-    for c in range(state.hold.size):
+    for c in range(plan.contacts, state.mode.size):
         if ws.wanted[c] == 1:
             latch(plan, state, ws, c, t)
-            state.hold[c] = HELD
+            state.mode[c] = HELD
     gap = close_gaps(plan, state, inp, ws, t)
     clash = deep = 0.0
     if gap <= NEAR:
@@ -228,9 +222,9 @@ def impose(plan, state, inp, ws, out, t):
         deep = max(0.0, deepest(plan, state, ws) - before)
         if clash <= CLASH and deep <= PUSHED_IN:
             return gap, clash, deep
-    for c in range(state.hold.size):
+    for c in range(plan.contacts, state.mode.size):
         if ws.wanted[c] == 1:
-            state.hold[c] = FREE
+            state.mode[c] = FREE
     for j in range(ws.q0.size):
         ws.q0[j] = ws.q1[j]
     return gap, clash, deep
@@ -243,7 +237,7 @@ def deepest(plan, state, ws):
     What was let through is not looked at.
     """
     deep = 0.0
-    for k in range(state.active.size):
+    for k in range(plan.contacts):
         if state.face[k] <= FACES and ws.overlooked[k] == 0:
             deep = max(deep, -gap_of_contact(plan, state, k, ws.X))
     return deep
@@ -257,17 +251,17 @@ def engage_constraints(plan, state, inp, ws, out, t, count):
     gap, clash, deep = impose(plan, state, inp, ws, out, t)
     good = gap <= NEAR and clash <= CLASH and deep <= PUSHED_IN
     if not good and count > 1:
-        for c in range(state.hold.size):
+        for c in range(plan.contacts, state.mode.size):
             if ws.wanted[c] == 1:
                 ws.wanted[c] = 2
-        for c in range(state.hold.size):
+        for c in range(plan.contacts, state.mode.size):
             if ws.wanted[c] == 2:
                 ws.wanted[c] = 1
                 gap, clash, deep = impose(plan, state, inp, ws, out, t)
                 tell_imposed(plan, state, ws, out, t, c, gap, clash, deep)
                 ws.wanted[c] = 0
         return 1
-    for c in range(state.hold.size):
+    for c in range(plan.contacts, state.mode.size):
         if ws.wanted[c] == 1:
             tell_imposed(plan, state, ws, out, t, c, gap, clash, deep)
     return 1
@@ -276,14 +270,13 @@ def engage_constraints(plan, state, inp, ws, out, t, count):
 @kernel
 def tell_imposed(plan, state, ws, out, t, c, gap, clash, deep):
     """Record that constraint c holds, or why it does not."""
-    k = state.active.size + c
     if gap <= NEAR and clash <= CLASH and deep <= PUSHED_IN:
-        record(out, SWITCH, k, HELD, t)
+        record(out, SWITCH, c, HELD, t)
         return
     if clash > CLASH:
         name_conflict(plan, state, ws, out, ws.counts[HELD_ROWS], t)
         take_force_away(state, INCONSISTENT)
     if gap <= NEAR and clash <= CLASH:
-        record(out, REFUSED, k, -deep, t)
+        record(out, REFUSED, c, -deep, t)
     else:
-        record(out, REFUSED, k, clash if clash > CLASH else gap, t)
+        record(out, REFUSED, c, clash if clash > CLASH else gap, t)

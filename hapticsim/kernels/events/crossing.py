@@ -49,21 +49,25 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
         if not watching:
             return step, -1
-        worst, fired = first_fired(state, ws.guard0, ws.guard1)
+        worst, fired = first_fired(plan, state, ws.guard0, ws.guard1)
         about = fired if fired >= 0 else culprit
-        if trial > 0 and m > 0 and about >= 0 and not is_gap(state, about):
+        if trial > 0 and m > 0 and about >= 0 and not is_gap(plan, state, about):
             # the last Runge-Kutta stage is good enough to see that a force crosses zero, not to place it
             stage(plan, state, inp, ws, ws.q1, ws.u1, t + step, ws.dq[3], ws.du[3], m)
             row_forces(state, ws, m, ws.du[3])
             read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
-            worst, fired = first_fired(state, ws.guard0, ws.guard1)
+            worst, fired = first_fired(plan, state, ws.guard0, ws.guard1)
         if fired < 0:
             if step == remaining:
                 return step, -1
             worst = math.inf
             for g in range(ws.guard1.size):
-                fires = has_fired(state, g, ws.guard0, ws.guard2) and not has_jump(state, g, m)
-                if fires and ws.guard1[g] < worst and not (is_gap(state, g) and ws.guard1[g] >= ws.guard0[g]):
+                fires = has_fired(plan, state, g, ws.guard0, ws.guard2) and not has_jump(plan, state, g, m)
+                if (
+                    fires
+                    and ws.guard1[g] < worst
+                    and not (is_gap(plan, state, g) and ws.guard1[g] >= ws.guard0[g])
+                ):
                     worst = ws.guard1[g]
                     culprit = g
             if worst < HIT:
@@ -77,15 +81,15 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
                 return step, fired
             hi, culprit = step, fired
             copy(ws.guard1, ws.guard2)
-        guess = crossing_time(state, ws.guard0, ws.guard2, lo, hi, m)
-        if trial == 0 and is_gap(state, culprit):
+        guess = crossing_time(plan, state, ws.guard0, ws.guard2, lo, hi, m)
+        if trial == 0 and is_gap(plan, state, culprit):
             at, slope = dense_crossing(plan, state, ws, remaining)
             if 0.0 < at < remaining:
                 guess = at
-        elif slope < 0.0 and is_gap(state, culprit) and lo < step - worst / slope < hi:
+        elif slope < 0.0 and is_gap(plan, state, culprit) and lo < step - worst / slope < hi:
             guess = step - worst / slope
         middle = 0.5 * (lo + hi)
-        halve = trial % 4 == 3 or (trial > PATIENCE and trial % 2 == 0 and is_gap(state, culprit))
+        halve = trial % 4 == 3 or (trial > PATIENCE and trial % 2 == 0 and is_gap(plan, state, culprit))
         step = middle if halve or not (lo <= guess < hi) else guess
         if trial == MOST_TRIALS - 1:
             step = hi  # where a guard is known to have fired

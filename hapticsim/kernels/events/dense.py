@@ -14,6 +14,7 @@ from hapticsim.kernels.events.guards import HIT, has_fired
 from hapticsim.kernels.geometry.contact import gap
 from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.row_table import FREE
 
 CLOSE = 1e-12  # [m] a gap on the cubic that counts as zero
 SEARCHES = 6  # for where what starts closed has parted, if it does; the first guess takes it for a parabola
@@ -41,8 +42,12 @@ def least_gap(plan, state, ws, limit):
     limit   [m] of the gaps at the start of the piece: larger ones are left out.
     """
     least, which = math.inf, -1
-    for k in range(state.active.size):
-        if state.active[k] == 0 and ws.guard0[k] <= limit and has_fired(state, k, ws.guard0, ws.guard2):
+    for k in range(plan.contacts):
+        if (
+            state.mode[k] == FREE
+            and ws.guard0[k] <= limit
+            and has_fired(plan, state, k, ws.guard0, ws.guard2)
+        ):
             phi = gap(plan, state, k, ws.X)
             if phi < least:
                 least, which = phi, k
@@ -57,8 +62,8 @@ def where_parted(plan, state, ws, h):
     where it is known to be closed; -1.0 and 0.0 where neither is found.
     """
     start, b, fb = math.inf, 1.0, math.inf
-    for k in range(state.active.size):
-        if state.active[k] == 0 and ws.guard0[k] <= HIT and has_fired(state, k, ws.guard0, ws.guard2):
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE and ws.guard0[k] <= HIT and has_fired(plan, state, k, ws.guard0, ws.guard2):
             start, fb = min(start, ws.guard0[k]), min(fb, ws.guard2[k])
     a = b * math.sqrt(0.5 * HIT / max(-fb, HIT))
     for _ in range(SEARCHES):
@@ -87,8 +92,8 @@ def dense_crossing(plan, state, ws, h):
     for i in range(ws.rate1.size):
         ws.rate1[i] = ws.qs[i]
     a, b, least, fb, culprit = 0.0, 1.0, math.inf, math.inf, -1
-    for k in range(state.active.size):
-        if state.active[k] == 0 and has_fired(state, k, ws.guard0, ws.guard2):
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE and has_fired(plan, state, k, ws.guard0, ws.guard2):
             least = min(least, ws.guard0[k])
             if ws.guard2[k] < fb:
                 fb, culprit = ws.guard2[k], k

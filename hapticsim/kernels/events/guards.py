@@ -1,11 +1,12 @@
 """Guards of a piece and the time at which the first one fires.
 
-Guard k is the gap [m] of candidate k while it is free; of an imposed row it is a thousandth of the force [N],
-so that one tolerance serves both.  Guard nk + k is what is left until an imposed row changes at the edge of a
-face [m] (edges.py).  Guard 2 nk + c is what keeps constraint c from slipping, or from sticking
-(friction.py).  Redundant rows share their force as they like, so their guard asks whether any pushing
-distribution is left: once there is none, it is minus a thousandth of the acceleration [m/s^2] with which the
-row would part.
+Every block has one guard, of its own number.  That of a one-sided block is the gap [m] of the candidate while
+it is free, and a thousandth of the force [N] while it is held, so that one tolerance serves both; that of a
+block that rubs is what keeps it from slipping, or from sticking (friction.py).  After those of the blocks
+comes one for each contact: what is left until its row changes at the edge of a face [m] (edges.py).
+
+Redundant rows share their force as they like, so their guard asks whether any pushing distribution is left:
+once there is none, it is minus a thousandth of the acceleration [m/s^2] with which the row would part.
 
 A guard fires when it is negative at the end of the piece (and, for a gap, more so than at the start: a
 contact that was just left by rounding is not a new one).  Only the sign at the end counts, so a touch is
@@ -23,6 +24,7 @@ from hapticsim.kernels.geometry.edges import margin
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.friction import read_friction_guards
+from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.embedding import constraint_forces
 
 FIRE = 1e-12  # beyond this a guard has fired
@@ -64,8 +66,8 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
     it does is found with exact ones.
     """
     full = m == ws.rows.size  # no room for another row
-    for k in range(state.active.size):
-        if state.active[k] == 0:
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE:
             ignored = full or state.face[k] > FACES or ws.overlooked[k] == 1
             guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
     read_row_guards(plan, state, q, u, t, ws, m, guards)
@@ -75,8 +77,8 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
 def read_reported_guards(plan, state, out, ws, m, guards):
     """``read_guards`` at the start of a tick: what was reported of free candidates is not evaluated again."""
     full = m == ws.rows.size
-    for k in range(state.active.size):
-        if state.active[k] == 0:
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE:
             guards[k] = math.inf if full or state.face[k] > FACES else out.gap[k] - state.depth[k]
     read_row_guards(plan, state, ws.q0, ws.u0, 0.0, ws, m, guards)
 
@@ -84,59 +86,71 @@ def read_reported_guards(plan, state, out, ws, m, guards):
 @kernel
 def read_row_guards(plan, state, q, u, t, ws, m, guards):
     """The guards of imposed rows and of friction, as ``read_guards``."""
-    nk = state.active.size
-    for k in range(nk):
-        guards[nk + k] = math.inf
+    edges = state.mode.size
+    for k in range(plan.contacts):
+        guards[edges + k] = math.inf
     for i in range(ws.counts[HELD_ROWS], m):
         k = ws.rows[i]
         guards[k] = ws.push[i]
-        guards[nk + k] = margin(plan, state, k, ws.part[i], ws.X)
-    if state.hold.size > 0:
-        read_friction_guards(plan, state, q, u, t, m, FRICTION_SCALE, ws, guards, 2 * nk)
+        guards[edges + k] = margin(plan, state, k, ws.part[i], ws.X)
+    if state.mode.size > plan.contacts:
+        read_friction_guards(plan, state, q, u, t, m, FRICTION_SCALE, ws, guards)
 
 
 @inlined
-def is_gap(state, g):
+def is_of_block(state, g):
+    """True when guard g is the one that its block has by its law; the others are of edges."""
+    return g < state.mode.size
+
+
+@inlined
+def block_of_guard(state, g):
+    """The block that guard g is about."""
+    return g if g < state.mode.size else g - state.mode.size
+
+
+@inlined
+def is_gap(plan, state, g):
     """True when guard g is the gap of a free candidate."""
-    return g < state.active.size and state.active[g] == 0
+    return g < plan.contacts and state.mode[g] == FREE
 
 
 @inlined
-def has_jump(state, g, m):
+def has_jump(plan, state, g, m):
     """True for the force guard of one of m redundant rows: it falls from a force to minus an acceleration."""
-    return g < state.active.size and state.active[g] == 1 and state.rank[0] < m
+    return g < plan.contacts and state.mode[g] == HELD and state.rank[0] < m
 
 
 @inlined
-def has_fired(state, g, start, end):
+def has_fired(plan, state, g, start, end):
     """True when guard g is negative at the end of a piece; a gap, if it became so."""
     if not end[g] < -FIRE:
         return False
-    return not is_gap(state, g) or end[g] < start[g]
+    return not is_gap(plan, state, g) or end[g] < start[g]
 
 
 @kernel
-def first_fired(state, start, end):
+def first_fired(plan, state, start, end):
     """The most negative fired guard and its index, or 0 and -1."""
     worst, which = 0.0, -1
     for g in range(end.size):
-        if end[g] < worst and has_fired(state, g, start, end):
+        if end[g] < worst and has_fired(plan, state, g, start, end):
             worst, which = end[g], g
     return worst, which
 
 
 @kernel
-def crossing_time(state, start, end, lo, hi, m):
+def crossing_time(plan, state, start, end, lo, hi, m):
     """Earliest zero of the fired guards between lo and hi [s].
 
     By false position; by halving where a guard jumps, and for what starts at zero, parts and comes back.
     """
     earliest = hi
     for g in range(end.size):
-        if has_fired(state, g, start, end):
+        if has_fired(plan, state, g, start, end):
             a, b = start[g], end[g]
-            at_zero = a <= HIT and (is_gap(state, g) or g >= 2 * state.active.size)
-            if has_jump(state, g, m) or at_zero:
+            at_zero = a <= HIT and (is_gap(plan, state, g) or plan.contacts <= g < state.mode.size)
+            if has_jump(plan, state, g, m) or at_zero:
                 t = 0.5 * (lo + hi)
             else:
                 t = lo + (hi - lo) * (a / (a - b)) if a > 0.0 else lo

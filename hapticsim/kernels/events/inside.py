@@ -20,6 +20,7 @@ from hapticsim.kernels.geometry.contact import centre_in_box, face_of, gap, is_c
 from hapticsim.kernels.geometry.corner import EDGE, FACES, LEVEL, height_over, past_edge
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import record
 
 PASSED, NO_ROOM = int(Event.THROUGH), int(Fault.ROWS_FULL)
@@ -110,8 +111,8 @@ def overlook(plan, state, ws):
     Expects the frames of ws.guard1.  Returns True when there was something.
     """
     found = False
-    for k in range(state.active.size):
-        inside = state.active[k] == 0 and ws.overlooked[k] == 0 and ws.guard1[k] < -GAP_HIT
+    for k in range(plan.contacts):
+        inside = state.mode[k] == FREE and ws.overlooked[k] == 0 and ws.guard1[k] < -GAP_HIT
         if inside and is_corner_on_box(plan, k) and not is_near(plan, state, k, ws.X, 0.0):
             ws.overlooked[k] = 1
             found = True
@@ -121,7 +122,7 @@ def overlook(plan, state, ws):
 @kernel
 def overlook_unheld(plan, state, ws, k):
     """Overlook for the rest of the tick a corner that closed, at the frames in ws, where no face holds it."""
-    free = state.active[k] == 0 and state.face[k] == 0 and is_corner_on_box(plan, k)
+    free = state.mode[k] == FREE and state.face[k] == 0 and is_corner_on_box(plan, k)
     if free and not is_near(plan, state, k, ws.X, GAP_HIT):
         ws.overlooked[k] = 1
 
@@ -140,8 +141,8 @@ def look_inside(plan, state, ws, out, m, k):
 @kernel
 def sort_inside(plan, state, ws, out, t):
     """Between events: decide about the free candidates that ws.guard0 shows inside, and write theirs anew."""
-    for k in range(state.active.size):
-        if state.active[k] == 0 and (state.face[k] != 0 or ws.guard0[k] < -GAP_HIT):
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE and (state.face[k] != 0 or ws.guard0[k] < -GAP_HIT):
             sort_one(plan, state, ws, out, k, False, t)
             if state.face[k] <= FACES and ws.guard0[k] != math.inf:
                 ws.guard0[k] = gap(plan, state, k, ws.X)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from hapticsim.codes import CONTACT_ROW
 from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.geometry.contact import witness
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
-from hapticsim.kernels.rows.constraint_rows import HELD, list_constraints, list_rows
+from hapticsim.kernels.rows.row_table import HELD, list_constraints, list_rows
 from hapticsim.kernels.units import evaluate_rows, stage
 
 
@@ -21,9 +22,9 @@ def copy(source, target):
 @kernel
 def report_witnesses(plan, state, out, ws):
     """Gap, normal and nearest point of every candidate at the frames in ws."""
-    for k in range(out.gap.size):
+    for k in range(plan.contacts):
         phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
-        radius = plan.sphere_radius[k]
+        radius = plan.row_length[k]
         out.gap[k] = phi
         out.normal_W[k, 0], out.normal_W[k, 1], out.normal_W[k, 2] = nx, ny, nz
         out.point_W[k, 0] = cx - radius * nx
@@ -37,24 +38,21 @@ def report(plan, state, out, ws, m):
     copy(ws.q0, out.q)
     copy(ws.u0, out.u)
     report_witnesses(plan, state, out, ws)
-    for k in range(state.active.size):
-        out.contact_force[k] = 0.0
     out.residual[0] = 0.0
-    for k in range(out.row_force.size):
-        out.row_force[k] = out.row_gap[k] = 0.0
-    nk = state.active.size
+    for row in range(out.force.size):
+        out.force[row] = 0.0
+        if plan.row_kind[row] != CONTACT_ROW:  # of a contact it is that of its witness
+            out.gap[row] = 0.0
     for i in range(m):
         row = ws.rows[i]
-        if row < nk:
-            out.contact_force[row] = ws.lam[i]
-        else:
-            out.row_force[row - nk] = ws.lam[i]
-            out.row_gap[row - nk] = ws.phi[i]
+        out.force[row] = ws.lam[i]
+        if plan.row_kind[row] != CONTACT_ROW:
+            out.gap[row] = ws.phi[i]
         out.residual[0] = max(out.residual[0], abs(ws.phi[i]))
     if ws.counts[SLIPPING] > 0:
-        for c in range(state.hold.size):
-            if state.hold[c] > HELD:
-                out.row_force[plan.constraint_start[c]] = ws.slip_force[c]
+        for c in range(plan.contacts, state.mode.size):
+            if state.mode[c] > HELD:
+                out.force[plan.block_start[c]] = ws.slip_force[c]
 
 
 def observe(plan, state, inp, out, ws):
@@ -82,7 +80,7 @@ def locate(plan, state, inp, out, ws):
     report_witnesses(plan, state, out, ws)
     m = list_constraints(plan, state, ws)
     evaluate_rows(plan, state, state.q, state.u, 0.0, m, ws)
-    for k in range(out.row_gap.size):
-        out.row_gap[k] = 0.0
+    for row in range(plan.block_start[plan.contacts], out.gap.size):
+        out.gap[row] = 0.0
     for i in range(m):
-        out.row_gap[ws.rows[i] - state.active.size] = ws.phi[i]
+        out.gap[ws.rows[i]] = ws.phi[i]

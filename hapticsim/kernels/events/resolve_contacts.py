@@ -12,8 +12,15 @@ from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.motion.stage import terms
-from hapticsim.kernels.rows.constraint_rows import HELD, evaluate_row, list_constraints, list_rows, rate_of
 from hapticsim.kernels.rows.friction import evaluate_slips
+from hapticsim.kernels.rows.row_table import (
+    FREE,
+    HELD,
+    evaluate_row,
+    list_constraints,
+    list_rows,
+    rate_of,
+)
 from hapticsim.kernels.solve.mobility import (
     contact_mobility,
     meet_accelerations,
@@ -53,8 +60,8 @@ def touching(plan, state, ws, out, m):
     Called once at the start of a tick: all free candidates are looked at (inside.py).
     """
     found = False
-    for k in range(state.active.size):
-        if state.active[k] == 0:
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE:
             if state.face[k] == 0 and state.depth[k] == 0.0 and gap(plan, state, k, ws.X) > LEVEL:
                 continue  # the commonest case
             look_inside(plan, state, ws, out, m, k)
@@ -79,12 +86,12 @@ def gather_rows(plan, state, ws, out, t, leaving):
     """
     m = list_constraints(plan, state, ws)
     room = ws.rows.size - m
-    for k in range(state.active.size):
-        if state.active[k] == 1 and not is_leaving(plan, state, ws, k, leaving):
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and not is_leaving(plan, state, ws, k, leaving):
             room -= 1
     left_out, first = 0, -1
-    for k in range(state.active.size):
-        if state.active[k] == 1:
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD:
             if is_leaving(plan, state, ws, k, leaving) or m == ws.rows.size:
                 continue
         elif not is_near(plan, state, k, ws.X, GAP_TOUCH):
@@ -189,13 +196,13 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
 
     leaving  1: a force just crossed zero; rows at or near it, by ws.guard1, are deleted whatever rounding
              says.
-    Changes ws.u0, state.active and the choice of speeds; records what happened.  ws.clash becomes the rate
+    Changes ws.u0, state.mode and the choice of speeds; records what happened.  ws.clash becomes the rate
     by which redundant constraints contradict one another [m/s].  Returns the number of rows.
     """
-    nk = state.active.size
     lost = clash = most = 0.0
     closes, first, m, n = False, 0, 0, 0
-    for attempt in range(state.hold.size + 1):
+    constraints = state.mode.size - plan.contacts
+    for attempt in range(constraints + 1):
         terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
         m = gather_rows(plan, state, ws, out, t, leaving)
         first = ws.counts[HELD_ROWS]
@@ -205,7 +212,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         lost += by_contacts
         if by_constraints > ENERGY_SEEN:
             record(out, IMPULSE, -1, by_constraints, t)
-        if attempt == state.hold.size or not let_go_driver(plan, state, ws, out, first, m, t):
+        if attempt == constraints or not let_go_driver(plan, state, ws, out, first, m, t):
             break
     struck = ws.rows[first] if m > first else -1
     if m > 0:
@@ -235,19 +242,19 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
             m = kept
             closes = lost > work and nothing_acts(plan, state, inp, ws)
     i = first
-    for k in range(nk):
+    for k in range(plan.contacts):
         imposed = i < m and ws.rows[i] == k
         if imposed:
             i += 1
-        if imposed and state.active[k] == 0:
+        if imposed and state.mode[k] == FREE:
             hold_here(plan, state, k, ws.X)
             record(out, TOUCH, k, lost, t)
             lost = 0.0
         if imposed and closes:
             state.depth[k] = 0.0
-        if not imposed and state.active[k] == 1:
+        if not imposed and state.mode[k] == HELD:
             record(out, LEAVE, k, 0.0, t)
-        state.active[k] = 1 if imposed else 0
+        state.mode[k] = HELD if imposed else FREE
     if lost > ENERGY_SEEN:  # by a contact that parts again at once
         record(out, IMPULSE, struck, lost, t)
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
@@ -261,8 +268,8 @@ def evaluate_friction(plan, state, ws, t):
     """Add to ws.f the friction of what slips, as far as its load is known without the present forces."""
     if ws.counts[SLIPPING] > 0:
         evaluate_slips(plan, state, ws.q0, ws.u0, t, ws)
-        for c in range(ws.slip_force.size):
-            if state.hold[c] > HELD:
+        for c in range(plan.contacts, state.mode.size):
+            if state.mode[c] > HELD:
                 for r in range(ws.f.size):
                     ws.f[r] += ws.slip_A[c, r] * ws.slip_force[c]
 
@@ -277,10 +284,10 @@ def capture_contacts(plan, state, inp, ws, out, t, _):
     m = list_constraints(plan, state, ws)
     first = m
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
-    for k in range(state.active.size):
+    for k in range(plan.contacts):
         if m == ws.rows.size:
             break
-        near = state.active[k] == 1 or is_near(plan, state, k, ws.X, GAP_CAPTURE)
+        near = state.mode[k] == HELD or is_near(plan, state, k, ws.X, GAP_CAPTURE)
         if near and not is_lost(plan, state, k, ws.X):
             evaluate_row(plan, state, k, m, ws.q0, t, ws)
             if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:
@@ -293,8 +300,8 @@ def capture_contacts(plan, state, inp, ws, out, t, _):
         lost = energy_lost(ws, ws.us)
         for i in range(first, m):
             k = ws.rows[i]
-            if state.active[k] == 0:
-                state.active[k] = 1
+            if state.mode[k] == FREE:
+                state.mode[k] = HELD
                 hold_here(plan, state, k, ws.X)
                 record(out, TOUCH, k, lost, t)
                 lost = 0.0

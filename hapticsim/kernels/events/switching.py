@@ -14,8 +14,8 @@ from hapticsim.kernels.events.guards import FIRE, FRICTION_SCALE, row_forces
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
-from hapticsim.kernels.rows.constraint_rows import FREE, HELD
 from hapticsim.kernels.rows.friction import BACKWARD, FORWARD, held_force, spare_force
+from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.mobility import CLASH
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.units import engage, resolve, settle, stage
@@ -27,15 +27,16 @@ SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
 def switch_as_asked(plan, state, inp, ws, out):
     """Follow the switch requests of this tick; returns True when something changed."""
     changed, count = False, 0
-    for c in range(state.hold.size):
+    for i in range(inp.switch.size):
+        c = plan.contacts + i  # block of constraint i
         ws.wanted[c] = 0
-        asked = inp.switch[c]
-        if asked == state.switched[c]:
+        asked = inp.switch[i]
+        if asked == state.switched[i]:
             continue
-        if (asked >> 1) - (state.switched[c] >> 1) > 1:
-            record(out, TWICE, state.active.size + c, asked & 1, 0.0)
-        state.switched[c] = asked
-        if (asked & 1) == (1 if state.hold[c] != FREE else 0):
+        if (asked >> 1) - (state.switched[i] >> 1) > 1:
+            record(out, TWICE, c, asked & 1, 0.0)
+        state.switched[i] = asked
+        if (asked & 1) == (1 if state.mode[c] != FREE else 0):
             continue
         if asked & 1:
             ws.wanted[c] = 1
@@ -53,17 +54,17 @@ def engage_by_touch(plan, state, inp, ws, out, t, m):
     Returns the number of rows, and whether something was switched.  What is switched on may touch, too.
     """
     changed = False
-    for _ in range(state.hold.size):
+    for _ in range(plan.contacts, state.mode.size):
         count = 0
-        for c in range(state.hold.size):
+        for c in range(plan.contacts, state.mode.size):
             ws.wanted[c] = 0
-        for k in range(state.active.size):
+        for k in range(plan.contacts):
             c = plan.touch_engages[k]
-            fresh = state.active[k] == 1 and ws.touched[k] == 0
-            if fresh and c >= 0 and state.hold[c] == FREE and ws.wanted[c] == 0:
+            fresh = state.mode[k] == HELD and ws.touched[k] == FREE
+            if fresh and c >= 0 and state.mode[c] == FREE and ws.wanted[c] == 0:
                 ws.wanted[c] = 1
                 count += 1
-            ws.touched[k] = state.active[k]
+            ws.touched[k] = state.mode[k]
         if count == 0:
             break
         changed = True
@@ -79,10 +80,10 @@ def slip_or_break(plan, state, ws, out, m, t):
     Expects the first stage of the m rows and ws.lam there.  Returns True when something changed.
     """
     changed = False
-    for c in range(state.hold.size):
+    for c in range(plan.contacts, state.mode.size):
         if plan.static_friction[c] == math.inf:
             continue
-        if state.hold[c] == HELD and FRICTION_SCALE * spare_force(plan, state, c, m, ws) < -FIRE:
+        if state.mode[c] == HELD and FRICTION_SCALE * spare_force(plan, state, c, m, ws) < -FIRE:
             let_slip(plan, state, ws, out, c, m, t)
             changed = True
     return changed
@@ -92,22 +93,22 @@ def slip_or_break(plan, state, ws, out, m, t):
 def let_slip(plan, state, ws, out, c, m, t):
     """Let constraint c go the way its force in ws.lam held it back from; one without friction breaks."""
     if plan.kinetic_friction[c] == 0.0:
-        state.hold[c] = FREE
+        state.mode[c] = FREE
     else:
-        state.hold[c] = BACKWARD if held_force(plan, state, c, m, ws) > 0.0 else FORWARD
+        state.mode[c] = BACKWARD if held_force(plan, state, c, m, ws) > 0.0 else FORWARD
     ws.slip_force[c] = 0.0
-    record(out, SWITCH, state.active.size + c, state.hold[c], t)
+    record(out, SWITCH, c, state.mode[c], t)
 
 
 @kernel
 def stick(plan, state, ws, out, c, t):
     """Hold constraint c, whose slip came to rest; the force it then takes decides at the next look."""
-    state.hold[c] = HELD
-    for k in range(plan.constraint_start[c], plan.constraint_start[c + 1]):
+    state.mode[c] = HELD
+    for k in range(plan.block_start[c], plan.block_start[c + 1]):
         if plan.row_latch[k] == 1:
             latch(plan, state, ws, c, t)
             break
-    record(out, SWITCH, state.active.size + c, HELD, t)
+    record(out, SWITCH, c, HELD, t)
 
 
 def settle_constraints(plan, state, inp, ws, out, t, _):
@@ -117,7 +118,7 @@ def settle_constraints(plan, state, inp, ws, out, t, _):
     """
     ws.moved[0] = 1
     m = resolve(plan, state, inp, ws, out, t, 0)
-    for _ in range(state.hold.size):
+    for _ in range(plan.contacts, state.mode.size):
         if not ws.clash[0] > CLASH:
             break
         c = name_conflict(plan, state, ws, out, ws.counts[HELD_ROWS], t)
@@ -126,7 +127,7 @@ def settle_constraints(plan, state, inp, ws, out, t, _):
             break
         release(state, out, c, t)
         m = resolve(plan, state, inp, ws, out, t, 0)
-    for _ in range(state.hold.size):
+    for _ in range(plan.contacts, state.mode.size):
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
         if m > 0:
             row_forces(state, ws, m, ws.du[0])

@@ -35,7 +35,7 @@ OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
 def surface_pose(plan, k, X):
     """Rotation (row by row) and position of the surface of candidate k in the world, 12 scalars."""
     S = plan.surface_pose[k]
-    frame = plan.surface_frame[k]
+    frame = plan.row_b[k]
     if frame < 0:
         return (S[0], S[1], S[2], S[3], S[4], S[5], S[6], S[7], S[8], S[9], S[10], S[11])
     B = X[frame]
@@ -82,19 +82,19 @@ def nearest_on_box(x, y, z, a, b, c):
 @inlined
 def sphere_centre(plan, k, X):
     """Centre of the sphere of candidate k in the world, three scalars."""
-    return place(plan.sphere_frame[k], plan.sphere_centre[k], X)
+    return place(plan.row_a[k], plan.row_point_a[k], X)
 
 
 @inlined
 def is_corner_on_box(plan, k):
     """True for a sharp corner against a box: it is held by one face, and only over that face."""
-    return plan.surface_kind[k] != ON_PLANE and plan.sphere_radius[k] == 0.0
+    return plan.surface_kind[k] != ON_PLANE and plan.row_length[k] == 0.0
 
 
 @inlined
 def inward(plan, k, X):
     """Direction from a corner into its own body, world axes, three scalars."""
-    return turn(plan.sphere_frame[k], plan.sphere_inward[k], X)
+    return turn(plan.row_a[k], plan.sphere_inward[k], X)
 
 
 @inlined
@@ -161,7 +161,7 @@ def witness(plan, state, k, X):
     x, y, z = cx - ox, cy - oy, cz - oz
     if plan.surface_kind[k] == ON_PLANE:
         distance = r2 * x + r5 * y + r8 * z
-        return distance - plan.sphere_radius[k], r2, r5, r8, cx, cy, cz, False, False, True
+        return distance - plan.row_length[k], r2, r5, r8, cx, cy, cz, False, False, True
     half, face = plan.surface_half[k], state.face[k]
     if 0 < face <= FACES:
         return over_face(plan, k, face, X)
@@ -174,7 +174,7 @@ def witness(plan, state, k, X):
     else:
         distance, nx, ny, nz, fx, fy, fz = nearest_on_box(x, y, z, half[0], half[1], half[2])
     return (
-        distance - plan.sphere_radius[k],
+        distance - plan.row_length[k],
         r0 * nx + r1 * ny + r2 * nz,
         r3 * nx + r4 * ny + r5 * nz,
         r6 * nx + r7 * ny + r8 * nz,
@@ -194,7 +194,7 @@ def gap(plan, state, k, X):
         cx, cy, cz = sphere_centre(plan, k, X)
         _, _, r2, _, _, r5, _, _, r8, ox, oy, oz = surface_pose(plan, k, X)
         distance = r2 * (cx - ox) + r5 * (cy - oy) + r8 * (cz - oz)
-        return distance - plan.sphere_radius[k] - state.depth[k]
+        return distance - plan.row_length[k] - state.depth[k]
     if state.face[k] == 0 and is_corner_on_box(plan, k):
         x, y, z = centre_in_box(plan, k, X)
         half = plan.surface_half[k]
@@ -222,13 +222,11 @@ def contact_row(plan, state, k, i, ws):
     A udot + s is the second derivative of the gap; A u its first.
     """
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
-    tx, ty, tz = point_row(
-        plan.sphere_frame[k], plan.surface_frame[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws
-    )
+    tx, ty, tz = point_row(plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     if int(fx) + int(fy) + int(fz) >= OFF_FACE:
         r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
         x, y, z = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
         n_dot = nx * tx + ny * ty + nz * tz
-        ws.s[i] += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.sphere_radius[k])
+        ws.s[i] += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.row_length[k])
     ws.b[i] = 0.0
     return phi - state.depth[k]

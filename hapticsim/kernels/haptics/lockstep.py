@@ -11,7 +11,7 @@ import math
 
 from numba import types
 
-from hapticsim.codes import Hold, Safety
+from hapticsim.codes import Mode, Safety
 from hapticsim.kernels.haptics.held_device import HeldDevice, read_held, write_held
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import kernel
@@ -20,7 +20,7 @@ from hapticsim.kernels.memory.block import Block, IntVector, Matrix, Vector
 from hapticsim.kernels.memory.sample import fill_row
 
 ENGAGE, DISENGAGE = 1, 2  # bits of the buttons (wire/messages/device.py)
-DISARMED, FAULT, FREE = int(Safety.DISARMED), int(Safety.FAULT), int(Hold.FREE)
+DISARMED, FAULT, FREE = int(Safety.DISARMED), int(Safety.FAULT), int(Mode.FREE)
 STEP = types.void(Plan._type, State._type, Input._type, Output._type, Workspace._type)
 step_at = callable_at(STEP)
 
@@ -42,7 +42,7 @@ class Stretch(Block):
 
 
 @kernel
-def press(state, inp, io, buttons):
+def press(plan, state, inp, io, buttons):
     """What the buttons of this tick ask for."""
     rising, safety = buttons & ~io.down[0], io.down[2]
     io.down[0] = buttons
@@ -55,7 +55,7 @@ def press(state, inp, io, buttons):
     for i in range(io.button.size):
         if rising & io.button[i]:
             c = io.switched[i]
-            held = 1 if state.hold[c] == FREE else 0
+            held = 1 if state.mode[plan.contacts + c] == FREE else 0
             inp.switch[c] = 2 * (inp.switch[c] // 2 + 1) + held
 
 
@@ -72,7 +72,7 @@ def run_lockstep(step, plan, state, inp, out, ws, dev, io):
             return k
         tick = state.tick[0]
         read_held(dev, tick * plan.tick_s, io.targets[k], io.angles[k])
-        press(state, inp, io, io.buttons[k])
+        press(plan, state, inp, io, io.buttons[k])
         s = dev.sample
         for j in range(6):
             inp.device[j] = s[j]

@@ -19,20 +19,20 @@ from hapticsim.kernels.memory.arrays import (
 
 
 def allocate_state(
-    q0: np.ndarray, u0: np.ndarray, plan: Plan, hold: np.ndarray, offset: np.ndarray, origin_W: np.ndarray
+    q0: np.ndarray, u0: np.ndarray, plan: Plan, mode: np.ndarray, offset: np.ndarray, origin_W: np.ndarray
 ) -> State:
     """A state at rest in contact terms: no contact imposed, disarmed.
 
-    hold : (nc,) int, what the constraints do at the start.
-    offset : (nb,) displacement at which the gap of each row is zero.
+    mode : (nb,) int, what the blocks do at the start.
+    offset : (nw,) displacement at which the gap of each row is zero.
     """
-    nk, nc = plan.sphere_radius.size, plan.constraint_start.size - 1
+    nk, nb = plan.contacts, plan.block_law.size
     nr = rows_at_most(plan)
     return State(
         q=np.array(q0, dtype=float),
         u=np.array(u0, dtype=float),
         tick=np.zeros(1, np.int64),
-        active=np.zeros(nk, np.int64),
+        mode=np.array(mode, dtype=np.int64),
         rank=np.zeros(2, np.int64),
         order=np.arange(len(u0), dtype=np.int64),
         combine=np.eye(nr),
@@ -44,12 +44,11 @@ def allocate_state(
         hand_force_D=np.zeros(3),
         swing=np.zeros(SWING),
         origin_W=np.array(origin_W, dtype=float),
-        hold=np.array(hold, dtype=np.int64),
         offset=np.array(offset, dtype=float),
-        switched=np.zeros(nc, np.int64),
+        switched=np.zeros(nb - nk, np.int64),
         hand_torque_D=np.zeros(3),
         turn_offset=np.array([1.0, 0.0, 0.0, 0.0]),
-        friction=np.zeros(nc),
+        friction=np.zeros(nb),
         face=np.zeros(nk, np.int64),
         depth=np.zeros(nk),
         energy=np.zeros(3),
@@ -58,7 +57,7 @@ def allocate_state(
 
 def rows_at_most(plan: Plan) -> int:
     """Rows that can be imposed at once."""
-    return max(1, min(plan.sphere_radius.size + plan.row_kind.size, MAX_ROWS))
+    return max(1, min(plan.row_kind.size, MAX_ROWS))
 
 
 def allocate_input(nu: int, nc: int = 0) -> Input:
@@ -80,8 +79,8 @@ def allocate_input(nu: int, nc: int = 0) -> Input:
     )
 
 
-def allocate_output(nq: int, nu: int, nk: int, nb: int = 0) -> Output:
-    """Zeros; nb rows of constraints."""
+def allocate_output(nq: int, nu: int, nk: int, nw: int) -> Output:
+    """Zeros; nk contact candidates among nw rows."""
     return Output(
         q=np.zeros(nq),
         u=np.zeros(nu),
@@ -89,15 +88,13 @@ def allocate_output(nq: int, nu: int, nk: int, nb: int = 0) -> Output:
         coupler_W=np.zeros(3),
         anchor_W=np.zeros(3),
         handle_W=np.zeros(3),
-        contact_force=np.zeros(nk),
-        gap=np.zeros(nk),
+        force=np.zeros(nw),
+        gap=np.zeros(nw),
         normal_W=np.zeros((nk, 3)),
         point_W=np.zeros((nk, 3)),
         events=np.zeros((3 * MAX_EVENTS, 4)),
         counts=np.zeros(6, np.int64),
         residual=np.zeros(1),
-        row_force=np.zeros(nb),
-        row_gap=np.zeros(nb),
         choices=np.zeros((MAX_CHOICES, CHOICE + 3 * nu)),
         hand_torque_D=np.zeros(3),
         coupler_torque_W=np.zeros(3),
@@ -108,7 +105,8 @@ def allocate_workspace(
     nq: int, nu: int, nf: int, nk: int, nr: int, nc: int = 0, ne: int = 0, nF: int = 0
 ) -> Workspace:
     """Zeros; nr rows at once, ne equations of the mechanism, nF entries that impulse responses share."""
-    guards = 2 * nk + nc
+    nb = nk + nc
+    guards = nb + nk
     shapes = {
         "q0": nq, "u0": nu, "q1": nq, "u1": nu, "qs": nq, "qi": nq, "rate1": nq, "us": nu,
         "dq": (5, nq), "du": (5, nu),
@@ -119,12 +117,12 @@ def allocate_workspace(
         "L": (nu, nu), "Y": (nr, nu),
         "Wr": (nr, nr), "c": nr, "x": nr, "z": nr, "grad": nr, "passive": nr, "P": (nr, nr),
         "R": (nr, nu), "U": (nr, nr), "sigma": nr, "norms": nu, "perm": nu, "good_q": nq, "good_u": nu,
-        "good_hold": nc, "counts": 4, "F": nF, "b": nr,
+        "good_mode": nb, "counts": 4, "F": nF, "b": nr,
         "equation_phi": ne, "equation_A": (ne, nu), "equation_b": ne, "equation_s": ne,
-        "slip_A": (nc, nu), "slip_s": nc, "slip_b": nc, "slip_force": nc,
+        "slip_A": (nb, nu), "slip_s": nb, "slip_b": nb, "slip_force": nb,
         "Q": (nr, nu), "QY": (nr, nu), "qb": nr, "qr": nr, "N": (2, nu), "share": nr,
         "earlier": nu, "clash": 1,
-        "wanted": nc, "touched": nk, "fires": nk, "overlooked": nk,
+        "wanted": nb, "touched": nb, "fires": nk, "overlooked": nk,
         "method": 2, "divisions": 1, "substep": 1, "spring": nu, "damper": nu, "H": (6, nu), "limited": nu,
         "qe": nq, "ue": nu, "work": 9, "energies": 2, "moved": 1,
     }  # fmt: skip
@@ -134,7 +132,7 @@ def allocate_workspace(
         "passive",
         "perm",
         "part",
-        "good_hold",
+        "good_mode",
         "counts",
         "earlier",
         "wanted",

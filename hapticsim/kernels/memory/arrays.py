@@ -5,11 +5,13 @@ written from outside once per tick, ``Output`` by the tick, ``Workspace`` is scr
 between ticks.
 
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
-constraint), nk contact candidates, nc constraints with nb rows together, ne of them equations of the
+constraint), nk contact candidates, nc constraints, nb blocks and nw rows in all, ne equations of the
 mechanism, nr at most this many rows imposed at once.  W world axes, D device axes, B body axes; A and B the
 two bodies of a row.
 
-Rows are named by one number: contact k is row k, row b of the constraints is row nk + b.
+A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
+once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
+candidates, with one row each; the constraints follow, in the order of the scene.
 """
 
 from __future__ import annotations
@@ -73,30 +75,33 @@ class Plan(Block):
     turns: IntVector  # (nu,) int, 1: a component of the angular velocity of a joint with a quaternion
     handle_frame: Int  # index of a frame, -1 without a handle
     handle_point: Vector  # (3,) [m] in B
-    sphere_frame: IntVector  # (nk,) int, frame of the body with the sphere
-    sphere_centre: Matrix  # (nk, 3) [m] in B
-    sphere_radius: Vector  # (nk,) [m], 0 for a corner
+    contacts: Int  # nk
+    block_start: IntVector  # (nb + 1,) int, first row of each block
+    block_law: IntVector  # (nb,) int, codes.ONE_SIDED ...: how its rows give force
+    static_friction: Vector  # (nb,) coefficient up to which a block that rubs holds, inf: whatever the force
+    kinetic_friction: Vector  # (nb,) coefficient of its friction once it slips
+    friction_load: Vector  # (nb,) [N] normal force, where no block gives it
+    friction_normal: IntVector  # (nb,) int, block whose force is the normal force, -1: friction_load
     sphere_inward: Matrix  # (nk, 3) in B: from a corner into its box, unit; 0 for a sphere
-    surface_frame: IntVector  # (nk,) int, frame of the body with the surface, -1 for the world
     surface_kind: IntVector  # (nk,) int, codes.ON_PLANE or codes.ON_BOX
     surface_pose: Matrix  # (nk, 12) rotation row by row, then position, in B
     surface_half: Matrix  # (nk, 3) [m] half extents of a box
     restitution: Vector  # (nk,) speed after an impact by speed before it, 0 to 1
-    touch_engages: IntVector  # (nk,) int, constraint that a touch switches on, -1: none
-    constraint_start: IntVector  # (nc + 1,) int, first row of each constraint
-    row_kind: IntVector  # (nb,) int, codes.POINT_ROW ...
-    row_a: IntVector  # (nb,) int, frame of body A, -1 for the world
-    row_b: IntVector  # (nb,) int, frame of body B
-    row_point_a: Matrix  # (nb, 3) [m] in A
-    row_point_b: Matrix  # (nb, 3) [m] in B
-    row_direction_a: Matrix  # (nb, 3) in A, unit
-    row_direction_b: Matrix  # (nb, 3) in B, unit; of CURVE_ROW the shares of the two normals
-    row_length: Vector  # (nb,) [m] distance, or radius of what rolls
-    row_q: Matrix  # (nb, nq) of SPEEDS_ROW: factors of the coordinates
-    row_u: Matrix  # (nb, nu) of SPEEDS_ROW: factors of the speeds
-    row_drive: Matrix  # (nb, 4) speed [1/s], amplitude, angular frequency [rad/s], phase [rad]
-    row_equation: IntVector  # (nb,) int, of EQUATION_ROW: which equation of the mechanism
-    row_curve: IntVector  # (nb,) int, of CURVE_ROW: which curve, -1 otherwise
+    touch_engages: IntVector  # (nk,) int, block that a touch switches on, -1: none
+    row_kind: IntVector  # (nw,) int, codes.POINT_ROW ...
+    row_block: IntVector  # (nw,) int, the block that a row belongs to
+    row_a: IntVector  # (nw,) int, frame of body A, -1 for the world; of a contact the body with the sphere
+    row_b: IntVector  # (nw,) int, frame of body B; of a contact the body with the surface
+    row_point_a: Matrix  # (nw, 3) [m] in A; of a contact the centre of the sphere
+    row_point_b: Matrix  # (nw, 3) [m] in B
+    row_direction_a: Matrix  # (nw, 3) in A, unit
+    row_direction_b: Matrix  # (nw, 3) in B, unit; of CURVE_ROW the shares of the two normals
+    row_length: Vector  # (nw,) [m] distance, radius of what rolls or of the sphere of a contact, 0: a corner
+    row_drive: Matrix  # (nw, 4) speed [1/s], amplitude, angular frequency [rad/s], phase [rad]
+    row_item: IntVector  # (nw,) int, by kind: number of the equation, curve or line of factors, else -1
+    row_latch: IntVector  # (nw,) int, 1: switching on holds the displacement found there
+    factor_q: Matrix  # (rows of factors, nq) of the coordinates
+    factor_u: Matrix  # (rows of factors, nu) of the speeds
     curve_start: IntVector  # (curves + 1,) int, first cell of each curve
     curve_closed: IntVector  # (curves,) int, 1: its last cell leads to its first
     curve_cell: (
@@ -104,12 +109,7 @@ class Plan(Block):
     )
     # a parameter [m] that goes from 0 to the last entry
     curve_chord: Matrix  # (cells, 9) in B: start [m], chord [m], 1 / length^2, the least and largest fraction
-    row_latch: IntVector  # (nb,) int, 1: switching on holds the displacement found there
     rows_function: Int  # address of the mechanism's constraint equations, 0: none
-    static_friction: Vector  # (nc,) coefficient up to which a constraint holds, inf: whatever the force
-    kinetic_friction: Vector  # (nc,) coefficient of its friction once it slips
-    friction_load: Vector  # (nc,) [N] normal force, where no constraint gives it
-    friction_normal: IntVector  # (nc,) int, constraint whose force is the normal force, -1: friction_load
     rotation_WD: Matrix  # (3, 3) device axes to world axes
     motion_scale: Float
     force_scale: Float
@@ -134,7 +134,7 @@ class State(Block, whole=True):
     q: Vector  # (nq,) generalized coordinates
     u: Vector  # (nu,) generalized speeds
     tick: IntVector  # (1,) int, ticks since the start
-    active: IntVector  # (nk,) int, 1 while the row of the contact is imposed
+    mode: IntVector  # (nb,) int, codes.Mode: what each block does
     rank: IntVector  # (2,) int, rank of the imposed rows, and their number when the speeds were chosen
     order: IntVector  # (nu,) int, the first rank speeds are dependent, the rest independent
     combine: Matrix  # (nr, nr) columns: combinations of rows that span them (identity at full rank)
@@ -148,12 +148,11 @@ class State(Block, whole=True):
     hand_force_D: Vector  # (3,) [N] last force on the hand, for the slew limit
     swing: Vector  # (SWING,) what tells a device that swings by itself (oscillation.py)
     origin_W: Vector  # (3,) [m] world point of the device's centre
-    hold: IntVector  # (nc,) int, codes.Hold
-    offset: Vector  # (nb,) [m] or [rad] displacement that a latched row keeps
+    offset: Vector  # (nw,) [m] or [rad] displacement that a latched row keeps
     switched: IntVector  # (nc,) int, switch requests seen
     hand_torque_D: Vector  # (3,) [N m] last torque on the hand, for the slew limit
     turn_offset: Vector  # (4,) w, x, y, z: the handle's body seen from the device's handle when armed
-    friction: Vector  # (nc,) [N] along the row of what slips, at the last stage: a first guess for the next
+    friction: Vector  # (nb,) [N] along the row of what slips, at the last stage: a first guess for the next
     face: IntVector  # (nk,) int, 1 to 6: face of the box that holds a corner; 0, or what inside.py says
     depth: Vector  # (nk,) [m] gap at which a candidate is held that was found inside, at most 0
     energy: Vector  # (3,) [J] after the last tick; part of the gains allowed that is used; KNOWN (energy.py)
@@ -184,15 +183,13 @@ class Output(Block):
     coupler_W: Vector  # (3,) [N] coupler force on the handle
     anchor_W: Vector  # (3,) [m] the device's point in the world
     handle_W: Vector  # (3,) [m] the handle
-    contact_force: Vector  # (nk,) [N] normal force, 0 when not in contact
-    gap: Vector  # (nk,) [m] of imposed rows before projection
+    force: Vector  # (nw,) [N] or [N m] of imposed rows, and of the friction of what slips; 0 where free
+    gap: Vector  # (nw,) [m] or [rad] before projection: of every contact, and of other rows that are imposed
     normal_W: Matrix  # (nk, 3) from the surface to the sphere
     point_W: Matrix  # (nk, 3) [m] on the sphere
     events: Matrix  # (3 * MAX_EVENTS, 4) codes.Event, contact or -1, value, time in the tick [s]
     counts: IntVector  # (6,) int, EVENTS ...
     residual: Vector  # (1,) [m] largest |gap| of imposed rows before projection: the drift of the tick
-    row_force: Vector  # (nb,) [N] or [N m] force of constraint or friction, 0 where free
-    row_gap: Vector  # (nb,) [m] or [rad] of imposed rows before projection
     choices: Matrix  # (MAX_CHOICES, CHOICE + 3 nu) time [s], rank before, rank, rows, condition of the scaled
     # A_D, the condition with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
     hand_torque_D: Vector  # (3,) [N m] what the device is to apply to the hand
@@ -226,7 +223,7 @@ class Workspace(Block):
     B: Matrix  # (nr, nu) combined rows when the rank is deficient
     t: Vector  # (nr,)
     phi: Vector  # (nr,) gaps of the imposed rows
-    rows: IntVector  # (nr,) int, contact of each row
+    rows: IntVector  # (nr,) int, the rows imposed
     LU: Matrix  # (nr, nr)
     pivots: IntVector  # (nr,) int
     D: Matrix  # (nr, nu)
@@ -237,9 +234,9 @@ class Workspace(Block):
     lam: Vector  # (nr,) [N] row forces at the stage last evaluated
     push: Vector  # (nr,) [m] force guards of the imposed rows, negative where a row would pull
     part: IntVector  # (nr,) int, part of the box that each imposed row is on since the piece began
-    guard0: Vector  # (2 nk,) guards (guards.py) at the lower end of the bracket
-    guard1: Vector  # (2 nk,) guards at the time last tried
-    guard2: Vector  # (2 nk,) guards at the upper end of the bracket
+    guard0: Vector  # (nb + nk,) guards (guards.py) at the lower end of the bracket
+    guard1: Vector  # (nb + nk,) guards at the time last tried
+    guard2: Vector  # (nb + nk,) guards at the upper end of the bracket
     L: Matrix  # (nu, nu) L D L' factor of M
     Y: Matrix  # (nr, nu) rows of M^-1 A'
     Wr: Matrix  # (nr, nr) A M^-1 A'
@@ -256,7 +253,7 @@ class Workspace(Block):
     perm: IntVector  # (nu,) int
     good_q: Vector  # (nq,) state at the start of the tick, taken back when something is not finite
     good_u: Vector  # (nu,)
-    good_hold: IntVector  # (nc,) int, what was held then
+    good_mode: IntVector  # (nb,) int, what the blocks did then
     counts: IntVector  # (4,) int, HELD_ROWS ...
     F: Vector  # what the impulse responses of a configuration share (equations/tree/impulse_response.py)
     b: Vector  # (nr,) prescribed rates: A u = b
@@ -264,10 +261,10 @@ class Workspace(Block):
     equation_A: Matrix  # (ne, nu)
     equation_b: Vector  # (ne,)
     equation_s: Vector  # (ne,)
-    slip_A: Matrix  # (nc, nu) rows of what slips
-    slip_s: Vector  # (nc,)
-    slip_b: Vector  # (nc,)
-    slip_force: Vector  # (nc,) [N] friction along the row
+    slip_A: Matrix  # (nb, nu) rows of what slips
+    slip_s: Vector  # (nb,)
+    slip_b: Vector  # (nb,)
+    slip_force: Vector  # (nb,) [N] friction along the row
     Q: Matrix  # (nr, nu) rows of the constraints, orthonormal in the metric M^-1
     QY: Matrix  # (nr, nu) M^-1 Q
     qb: Vector  # (nr,) their prescribed rates
@@ -276,8 +273,8 @@ class Workspace(Block):
     share: Vector  # (nr,) of each row in a contradiction
     earlier: IntVector  # (nu,) int, the speeds that were dependent before a choice
     clash: Vector  # (1,) [m/s] by which redundant constraints contradict one another
-    wanted: IntVector  # (nc,) int, 1: the constraint is to be imposed
-    touched: IntVector  # (nk,) int, contacts that were imposed when it was last asked what they engage
+    wanted: IntVector  # (nb,) int, 1: the constraint is to be imposed
+    touched: IntVector  # (nb,) int, what the blocks did when it was last asked what contacts engage
     fires: IntVector  # (nk,) int, how often a guard of each contact fired in this tick
     overlooked: IntVector  # (nk,) int, 1: closed where nothing holds it; no guard until the tick ends
     method: IntVector  # (2,) int: how this tick is integrated (stiffness.py), 1: coupler linear in substeps

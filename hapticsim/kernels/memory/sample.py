@@ -97,14 +97,14 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     row[53] = inp.flags[0]
     row[54], row[55] = inp.gap[0], inp.gap[1]
     row[56], row[57] = state.interruption[2], state.interruption[3]
-    nq, nu, nk = out.q.size, out.u.size, out.gap.size
+    nq, nu, nk = out.q.size, out.u.size, out.normal_W.shape[0]
     for j in range(nq):
         row[WIDTH + j] = out.q[j]
     for j in range(nu):
         row[WIDTH + nq + j] = out.u[j]
     for k in range(nk):
         row[WIDTH + nq + nu + k] = out.gap[k]
-        row[WIDTH + nq + nu + nk + k] = out.contact_force[k]
+        row[WIDTH + nq + nu + nk + k] = out.force[k]
     n = WIDTH + nq + nu + 2 * nk
     row[n] = state.rank[0]
     row[n + 1] = state.rank[1]
@@ -114,11 +114,11 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
             mask |= 1 << state.order[i]
     row[n + 2] = mask
     n += 3
-    nc, nb = state.hold.size, out.row_gap.size
+    nc, rows = inp.switch.size, out.gap.size - nk
     for c in range(nc):
         row[n + c] = inp.switch[c]
-        row[n + nc + c] = state.hold[c]
+        row[n + nc + c] = state.mode[nk + c]
     n += 2 * nc
-    for k in range(nb):
-        row[n + k] = out.row_gap[k]
-        row[n + nb + k] = out.row_force[k]
+    for k in range(rows):
+        row[n + k] = out.gap[nk + k]
+        row[n + rows + k] = out.force[nk + k]

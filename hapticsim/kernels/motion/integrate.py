@@ -12,7 +12,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS, MAY_RESPOND, SLIPPING
 from hapticsim.kernels.motion.energy import FIRST, PIECE, POWER, TURNED
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.motion.substeps import extrapolate
-from hapticsim.kernels.rows.constraint_rows import rate_of
+from hapticsim.kernels.rows.row_table import rate_of
 from hapticsim.kernels.units import stage
 
 LOST = 1e-3  # [m] or [rad] a constraint that is off by more at the start of a tick cannot be met
@@ -156,7 +156,7 @@ def advance(plan, state, inp, ws, t, h, m):
         runge_kutta(plan, state, inp, ws, t, h, m)
     else:
         extrapolate(plan, state, inp, ws, t, h, m)
-    if m - ws.counts[HELD_ROWS] < state.active.size or ws.counts[SLIPPING] > 0:
+    if m - ws.counts[HELD_ROWS] < plan.contacts or ws.counts[SLIPPING] > 0:
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 
 

@@ -47,14 +47,14 @@ SHORTEST = 1e-9  # [m] two points nearer than this have no direction between the
 
 @kernel
 def bilateral_row(plan, state, k, q, t, A, s, b, i, ws):
-    """Write row i of A, s and b for row k of the constraints at the frames in ws; return its gap.
+    """Write row i of A, s and b for row k at the frames in ws; return its gap.
 
     t   [s] since the start of the run.
     """
     gap = b[i] = 0.0
     kind = plan.row_kind[k]
     if kind == EQUATION_ROW:
-        j = plan.row_equation[k]
+        j = plan.row_item[k]
         for r in range(A.shape[1]):
             A[i, r] = ws.equation_A[j, r]
         s[i], b[i], gap = ws.equation_s[j], ws.equation_b[j], ws.equation_phi[j]
@@ -71,11 +71,11 @@ def bilateral_row(plan, state, k, q, t, A, s, b, i, ws):
     elif kind == CURVE_ROW:
         gap = curve_row(plan, k, A, s, i, ws)
     else:
-        s[i] = 0.0
+        s[i], j = 0.0, plan.row_item[k]
         for r in range(A.shape[1]):
-            A[i, r] = plan.row_u[k, r]
-        for j in range(q.size):
-            gap += plan.row_q[k, j] * q[j]
+            A[i, r] = plan.factor_u[j, r]
+        for l in range(q.size):
+            gap += plan.factor_q[j, l] * q[l]
     drive = plan.row_drive[k]
     speed, size, rate, phase = drive[0], drive[1], drive[2], drive[3]
     if speed != 0.0 or size != 0.0:

@@ -200,7 +200,7 @@ def curve_row(plan, k, A, s, i, ws):
     x, y, z = px, py, pz
     if b >= 0:
         x, y, z = turn_back(b, px - ws.X[b, 9], py - ws.X[b, 10], pz - ws.X[b, 11], ws.X)
-    j, sigma = nearest_on_curve(plan, plan.row_curve[k], x, y, z)
+    j, sigma = nearest_on_curve(plan, plan.row_item[k], x, y, z)
     cell = plan.curve_cell[j]
     cx, cy, cz = place_at(cell, sigma)
     ex, ey, ez = first_at(cell, sigma)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import Hold
+from hapticsim.codes import Mode
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.rows.bilateral import bilateral_row
-from hapticsim.kernels.rows.constraint_rows import FREE, HELD, evaluate_equations, rate_of
+from hapticsim.kernels.rows.row_table import FREE, HELD, evaluate_equations, rate_of
 
-FORWARD, BACKWARD = int(Hold.FORWARD), int(Hold.BACKWARD)
+FORWARD, BACKWARD = int(Mode.FORWARD), int(Mode.BACKWARD)
 SUBSTITUTIONS = 12  # at most; each brings a factor of about mu times the coupling of the two rows
 CLOSE = 1e-13  # relative change of a friction force at which it is taken as found
 
@@ -27,7 +27,7 @@ def normal_force(plan, state, c, m, ws):
     by = plan.friction_normal[c]
     if by < 0:
         return plan.friction_load[c]
-    first = state.active.size + plan.constraint_start[by]
+    first = plan.block_start[by]
     for i in range(m):
         if ws.rows[i] == first:
             return abs(ws.lam[i])
@@ -37,7 +37,7 @@ def normal_force(plan, state, c, m, ws):
 @kernel
 def slip_direction(state, c):
     """+1 or -1 for a constraint that slips."""
-    return 1.0 if state.hold[c] == FORWARD else -1.0
+    return 1.0 if state.mode[c] == FORWARD else -1.0
 
 
 @kernel
@@ -46,9 +46,9 @@ def evaluate_slips(plan, state, q, u, t, ws):
     if ws.counts[HELD_ROWS] == 0:
         evaluate_equations(plan, q, u, ws)
     now = state.tick[0] * plan.tick_s + t
-    for c in range(state.hold.size):
-        if state.hold[c] == FORWARD or state.hold[c] == BACKWARD:
-            k = plan.constraint_start[c]
+    for c in range(plan.contacts, state.mode.size):
+        if state.mode[c] == FORWARD or state.mode[c] == BACKWARD:
+            k = plan.block_start[c]
             bilateral_row(plan, state, k, q, now, ws.slip_A, ws.slip_s, ws.slip_b, c, ws)
 
 
@@ -56,8 +56,8 @@ def evaluate_slips(plan, state, q, u, t, ws):
 def apply_friction(plan, state, m, ws):
     """Add to ws.f what the friction forces changed by, given ws.lam; return True when one did change."""
     changed = False
-    for c in range(state.hold.size):
-        if state.hold[c] == FORWARD or state.hold[c] == BACKWARD:
+    for c in range(plan.contacts, state.mode.size):
+        if state.mode[c] == FORWARD or state.mode[c] == BACKWARD:
             force = -slip_direction(state, c) * plan.kinetic_friction[c] * normal_force(plan, state, c, m, ws)
             change = force - ws.slip_force[c]
             if abs(change) > CLOSE * abs(force):
@@ -69,26 +69,26 @@ def apply_friction(plan, state, m, ws):
 
 
 @kernel
-def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards, first):
-    """Guards of friction, from guards[first]: spare force of what sticks, slip rate of what slips.
+def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
+    """Guards of the constraints: spare force of what sticks, slip rate of what slips, none of others.
 
     scale   [m/N] so that one tolerance serves forces and rates.
     """
     if ws.counts[SLIPPING] > 0:
         evaluate_slips(plan, state, q, u, t, ws)
-    for c in range(state.hold.size):
-        guards[first + c] = math.inf
-        if state.hold[c] == HELD:
+    for c in range(plan.contacts, state.mode.size):
+        guards[c] = math.inf
+        if state.mode[c] == HELD:
             if plan.static_friction[c] < math.inf:
-                guards[first + c] = scale * spare_force(plan, state, c, m, ws)
-        elif state.hold[c] != FREE:
-            guards[first + c] = slip_direction(state, c) * rate_of(ws.slip_A, c, u, ws.slip_b)
+                guards[c] = scale * spare_force(plan, state, c, m, ws)
+        elif state.mode[c] != FREE:
+            guards[c] = slip_direction(state, c) * rate_of(ws.slip_A, c, u, ws.slip_b)
 
 
 @kernel
 def held_force(plan, state, c, m, ws):
     """Force of the row of a constraint that holds, from ws.lam."""
-    row = state.active.size + plan.constraint_start[c]
+    row = plan.block_start[c]
     for i in range(m):
         if ws.rows[i] == row:
             return ws.lam[i]

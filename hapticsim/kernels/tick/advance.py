@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from hapticsim.codes import ONE_SIDED
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
-from hapticsim.kernels.events.guards import is_gap, read_guards, read_reported_guards
+from hapticsim.kernels.events.guards import block_of_guard, is_gap, read_guards, read_reported_guards
 from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.switching import engage_by_touch
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import OVERFLOWS, PIECES
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
+from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.begin import LOOKING, RESOLVED, start_piece
 from hapticsim.kernels.units import capture, handle, resolve
@@ -35,7 +37,7 @@ def advance(plan, state, inp, out, ws, m):
         sort_inside(plan, state, ws, out, t)
         remaining = plan.tick_s - t
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
-        unseen = handled >= plan.max_events and pushes_in(state, ws)
+        unseen = handled >= plan.max_events and pushes_in(plan, state, ws)
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
             ws.work[END] = ws.work[START]
@@ -52,7 +54,8 @@ def advance(plan, state, inp, out, ws, m):
             break
         t += taken
         handled += 1
-        quick = quick + 1 if fires_again(ws, fired) and taken < CHATTER_SHARE * plan.tick_s else 0
+        chatter = fires_again(plan, state, ws, fired) and taken < CHATTER_SHARE * plan.tick_s
+        quick = quick + 1 if chatter else 0
         chatters = handled == plan.max_events or quick == CHATTERS
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
@@ -61,7 +64,7 @@ def advance(plan, state, inp, out, ws, m):
 @kernel
 def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
     """Do what guard ``fired`` asks for, or end a chatter; start the next piece at t and return its rows."""
-    was_gap = is_gap(state, fired)
+    was_gap = is_gap(plan, state, fired)
     if chatters:
         m = capture(plan, state, inp, ws, out, t)
         m, _ = engage_by_touch(plan, state, inp, ws, out, t, m)
@@ -81,20 +84,19 @@ def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
 
 
 @kernel
-def fires_again(ws, guard):
+def fires_again(plan, state, ws, guard):
     """Count a guard that fired; True when one of the same contact did so before in this tick."""
-    nk = ws.fires.size
-    if guard >= 2 * nk:
+    block = block_of_guard(state, guard)
+    if plan.block_law[block] != ONE_SIDED:
         return False
-    k = guard if guard < nk else guard - nk
-    ws.fires[k] += 1
-    return ws.fires[k] > 1
+    ws.fires[block] += 1
+    return ws.fires[block] > 1
 
 
 @kernel
-def pushes_in(state, ws):
+def pushes_in(plan, state, ws):
     """True when the piece just integrated drives a free candidate deeper into its surface, by ws.guard1."""
-    for k in range(state.active.size):
-        if state.active[k] == 0 and ws.guard1[k] < -UNSEEN_DEPTH and ws.guard1[k] < ws.guard0[k]:
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE and ws.guard1[k] < -UNSEEN_DEPTH and ws.guard1[k] < ws.guard0[k]:
             return True
     return False

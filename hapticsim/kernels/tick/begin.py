@@ -12,7 +12,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import FIRST, POWER
 from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, project
-from hapticsim.kernels.rows.constraint_rows import list_rows
+from hapticsim.kernels.rows.row_table import FREE, list_rows
 from hapticsim.kernels.solve.embedding import scaled_volume
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
 from hapticsim.kernels.units import choose_speeds, resolve, settle, stage
@@ -27,7 +27,7 @@ LOOKING, RESOLVED = 0, 1  # whether a piece may still ask for an impulse, or was
 @kernel
 def begin_tick(plan, state, inp, out, ws):
     """Switch constraints as asked, resolve what touches or pulls, start the first piece; return its rows."""
-    changed = state.hold.size > 0 and switch_as_asked(plan, state, inp, ws, out)
+    changed = state.mode.size > plan.contacts and switch_as_asked(plan, state, inp, ws, out)
     m = list_rows(plan, state, ws)
     if changed or m != state.rank[1]:
         m = settle(plan, state, inp, ws, out, 0.0)
@@ -39,7 +39,7 @@ def begin_tick(plan, state, inp, out, ws):
     if touching(plan, state, ws, out, m) or pulls:
         m = resolve(plan, state, inp, ws, out, 0.0, 0)
         start_piece(plan, state, inp, out, ws, 0.0, m, RESOLVED)
-    if state.hold.size > 0:
+    if state.mode.size > plan.contacts:
         m = watch_constraints(plan, state, inp, out, ws, m)
     return m
 
@@ -104,7 +104,7 @@ def leave_lost_corners(plan, state, out, ws, m):
     """Delete the rows of corners that slid past the edge of their face; return the rows left."""
     for i in range(ws.counts[HELD_ROWS], m):
         if is_lost(plan, state, ws.rows[i], ws.X):
-            state.active[ws.rows[i]] = 0
+            state.mode[ws.rows[i]] = FREE
             state.rank[0] = state.rank[1] = 0
             state.volume[0] = UNCHOSEN
             record(out, LEAVE, ws.rows[i], 0.0, 0.0)

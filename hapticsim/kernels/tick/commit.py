@@ -12,7 +12,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import MODE
 from hapticsim.kernels.motion.energy import REFUSED, UNKNOWN, farthest, gained
 from hapticsim.kernels.motion.integrate import is_finite
-from hapticsim.kernels.rows.constraint_rows import FREE, HELD
+from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
 
 NOT_FINITE, EVENT_NOT_FINITE, EVENT_SAFETY = int(Fault.NOT_FINITE), int(Event.NOT_FINITE), int(Event.SAFETY)
@@ -24,14 +24,14 @@ def checkpoint(state, ws):
     """Remember the state, which stays if the tick is refused."""
     copy(ws.q0, ws.good_q)
     copy(ws.u0, ws.good_u)
-    copy(state.hold, ws.good_hold)
-    copy(state.active, ws.touched)
+    copy(state.mode, ws.good_mode)
+    copy(state.mode, ws.touched)
     copy(state.friction, ws.slip_force)
 
 
 @kernel
-def commit_or_reject(plan, state, out, ws, mode, was_refused):
-    """End the tick.  mode: of the force output before it; was_refused: so was the tick before."""
+def commit_or_reject(plan, state, out, ws, safety, was_refused):
+    """End the tick.  safety: state of the force output before it; was_refused: so was the tick before."""
     commanded = is_finite(out.hand_force_D) and is_finite(out.hand_torque_D)
     finite = is_finite(ws.q0) and is_finite(ws.u0) and commanded
     beyond = farthest(plan, ws) if finite else math.inf
@@ -39,37 +39,37 @@ def commit_or_reject(plan, state, out, ws, mode, was_refused):
     refused = beyond > 1.0 or gain != 0.0  # also a gain that is not a number
     state.energy[2] = max(state.energy[2], UNKNOWN)
     if beyond > 1.0:
-        reject_tick(state, out, ws, NOT_FINITE)
+        reject_tick(plan, state, out, ws, NOT_FINITE)
         record(out, EVENT_NOT_FINITE, -1, beyond if finite else 0.0, plan.tick_s)
     elif refused:
-        reject_tick(state, out, ws, ENERGY)
+        reject_tick(plan, state, out, ws, ENERGY)
         record(out, EVENT_ENERGY, -1, gain, plan.tick_s)
     if gain != 0.0 and was_refused:
-        release_last(state, out, plan.tick_s)
+        release_last(plan, state, out, plan.tick_s)
     if not refused:
         copy(ws.q0, state.q)
         copy(ws.u0, state.u)
-        for c in range(state.hold.size):
-            state.friction[c] = ws.slip_force[c] if state.hold[c] > HELD else 0.0
+        for c in range(plan.contacts, state.mode.size):
+            state.friction[c] = ws.slip_force[c] if state.mode[c] > HELD else 0.0
     if state.safety[MODE] == FAULT:  # also one that was found in the middle of the tick
         copy(state.hand_force_D, out.hand_force_D)
         copy(state.hand_torque_D, out.hand_torque_D)
-    if state.safety[MODE] != mode:
+    if state.safety[MODE] != safety:
         record(out, EVENT_SAFETY, -1, state.safety[MODE], 0.0)
     state.tick[0] += 1
 
 
 @kernel
-def reject_tick(state, out, ws, fault):
+def reject_tick(plan, state, out, ws, fault):
     """Refuse the tick: the state at its start, at rest, nothing touching, and no force."""
     copy(ws.good_q, state.q)
-    copy(ws.good_hold, state.hold)
+    copy(ws.good_mode, state.mode)
     state.energy[0] = state.energy[1] = 0.0
     state.energy[2] = REFUSED
     for r in range(state.u.size):
         state.u[r] = 0.0
-    for k in range(state.active.size):
-        state.active[k] = 0
+    for k in range(plan.contacts):
+        state.mode[k] = FREE
         state.face[k] = 0
         state.depth[k] = 0.0
     state.rank[0] = state.rank[1] = 0
@@ -80,11 +80,11 @@ def reject_tick(state, out, ws, fault):
 
 
 @kernel
-def release_last(state, out, t):
+def release_last(plan, state, out, t):
     """Release the last constraint that holds: ticks gain energy again and again, also from rest."""
-    for c in range(state.hold.size - 1, -1, -1):
-        if state.hold[c] != FREE:
-            record(out, CONFLICT, state.active.size + c, 1.0, t)
+    for c in range(state.mode.size - 1, plan.contacts - 1, -1):
+        if state.mode[c] != FREE:
+            record(out, CONFLICT, c, 1.0, t)
             release(state, out, c, t)
             take_force_away(state, INCONSISTENT)
             return

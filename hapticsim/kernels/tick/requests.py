@@ -19,23 +19,23 @@ from hapticsim.kernels.tick.commit import checkpoint
 def take_requests(plan, state, inp, out, ws):
     """Decide on force, sample torque laws, choose the method of integration.
 
-    Returns the mode of the force output before, and whether the tick before was refused.
+    Returns the state of the force output before, and whether the tick before was refused.
     """
     clear_tick(out, ws)
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     checkpoint(state, ws)
-    mode, was_refused = state.safety[MODE], state.energy[2] == REFUSED
+    safety, was_refused = state.safety[MODE], state.energy[2] == REFUSED
     hx = hy = hz = 0.0
     if plan.handle_frame >= 0 and asks_for_handle(state, inp):
         kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     update_safety(plan, state, inp, hx, hy, hz)
     if plan.handle_frame >= 0:
-        seat_turn(plan, state, inp, ws, mode)
+        seat_turn(plan, state, inp, ws, safety)
     sample_torques(plan, state, inp, ws)
     choose_method(plan, state, inp, ws)
-    return mode, was_refused
+    return safety, was_refused
 
 
 @kernel

@@ -1,28 +1,28 @@
-"""The rows that are imposed: those of the constraints that hold, then those of the contacts that touch."""
+"""The row table as a tick asks it: which rows are imposed, those of constraints first; and what each says."""
 
 from __future__ import annotations
 
-from hapticsim.codes import Hold
+from hapticsim.codes import CONTACT_ROW, Mode
 from hapticsim.kernels.geometry.contact import contact_row
 from hapticsim.kernels.machine_code.foreign import rows_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.rows.bilateral import bilateral_row
 
-FREE, HELD = int(Hold.FREE), int(Hold.HELD)
+FREE, HELD = int(Mode.FREE), int(Mode.HELD)
 
 
 @kernel
 def list_constraints(plan, state, ws):
     """Begin ws.rows with the rows of the constraints that hold; return their number."""
     m, slips = 0, 0
-    for c in range(state.hold.size):
-        if state.hold[c] == HELD:
-            for k in range(plan.constraint_start[c], plan.constraint_start[c + 1]):
+    for c in range(plan.contacts, state.mode.size):
+        if state.mode[c] == HELD:
+            for k in range(plan.block_start[c], plan.block_start[c + 1]):
                 if m < ws.rows.size:
-                    ws.rows[m] = state.active.size + k
+                    ws.rows[m] = k
                     m += 1
-        elif state.hold[c] != FREE:
+        elif state.mode[c] != FREE:
             slips += 1
     ws.counts[HELD_ROWS] = m
     ws.counts[SLIPPING] = slips
@@ -33,8 +33,8 @@ def list_constraints(plan, state, ws):
 def list_rows(plan, state, ws):
     """ws.rows = all rows imposed, constraints first; return their number."""
     m = list_constraints(plan, state, ws)
-    for k in range(state.active.size):
-        if state.active[k] == 1 and m < ws.rows.size:
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and m < ws.rows.size:
             ws.rows[m] = k
             m += 1
     return m
@@ -53,11 +53,10 @@ def evaluate_row(plan, state, row, i, q, t, ws):
 
     t   [s] into the tick.
     """
-    nk = state.active.size
-    if row < nk:
+    if plan.row_kind[row] == CONTACT_ROW:
         return contact_row(plan, state, row, i, ws)
     now = state.tick[0] * plan.tick_s + t
-    return bilateral_row(plan, state, row - nk, q, now, ws.A, ws.s, ws.b, i, ws)
+    return bilateral_row(plan, state, row, q, now, ws.A, ws.s, ws.b, i, ws)
 
 
 def write_rows(plan, state, ws, q, u, t, m):
