@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_PLANE
+from hapticsim.codes import ON_BOX, ON_PLANE
 from hapticsim.kernels.geometry.corner import (
     FACES,
     axis_of,
@@ -88,7 +88,7 @@ def sphere_centre(plan, k, X):
 @inlined
 def is_corner_on_box(plan, k):
     """True for a sharp corner against a box: it is held by one face, and only over that face."""
-    return plan.surface_kind[k] != ON_PLANE and plan.row_length[k] == 0.0
+    return plan.surface_kind[k] == ON_BOX and plan.row_length[k] == 0.0
 
 
 @inlined

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_PLANE
+from hapticsim.codes import ON_BOX
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, is_corner_on_box
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
 from hapticsim.kernels.machine_code.jit import inlined
@@ -34,7 +34,7 @@ def is_lost(plan, state, k, X):
 @inlined
 def feature(plan, k, X):
     """The part of a box that candidate k is nearest to: one bit for every axis in which it is outside."""
-    if plan.surface_kind[k] == ON_PLANE:
+    if plan.surface_kind[k] != ON_BOX:
         return 0
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
@@ -52,7 +52,7 @@ def within(part, bit, distance):
 @inlined
 def margin(plan, state, k, part, X):
     """What is left until the row of candidate k, on this part of a box when the piece began, changes [m]."""
-    if plan.surface_kind[k] == ON_PLANE:
+    if plan.surface_kind[k] != ON_BOX:
         return math.inf
     if is_corner_on_box(plan, k):
         return EDGE - overhang(plan, state, k, X)
