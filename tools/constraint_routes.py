@@ -23,7 +23,7 @@ from hapticsim.kernels.machine_code.foreign import (
     response_factor_at,
 )
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.allocate import allocate_workspace
+from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
 from hapticsim.kernels.solve.embedding import embedded_acceleration
@@ -110,7 +110,7 @@ class Case:
         for k in equations.tree.quaternions:
             self.q[:, k : k + 4] /= np.linalg.norm(self.q[:, k : k + 4], axis=1, keepdims=True)
         self.u, self.tau = rng.uniform(-1.0, 1.0, (2, STATES, nu))
-        self.ws = allocate_workspace(nq, nu, nf, 0, r)
+        self.ws = Workspace.zeros(sizes_of_run(nq, nu, nf) | {"nr": r})
         self.order = np.zeros((STATES, nu), np.int64)
         self.udot_dense, self.udot_responses = np.zeros((2, STATES, nu))
         self.lam_dense, self.lam_responses = np.zeros((2, STATES, r))
@@ -177,7 +177,7 @@ def selection_loop(m: int, n: int, seed: int = 0) -> Any:
     """Return a function that chooses so many times among n speeds under m random rows."""
     rng = np.random.default_rng(seed)
     A, root = rng.normal(size=(STATES, m, n)), rng.normal(size=(n, n))
-    ws, order, combine = allocate_workspace(n, n, 1, 0, m), np.arange(n), np.eye(m)
+    ws, order, combine = Workspace.zeros(sizes_of_run(n, n) | {"nr": m}), np.arange(n), np.eye(m)
     loop = compile_cached(
         select_loop, (int64, CUBE, int64, MATRIX, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,13 +16,7 @@ from hapticsim.equations.making import equations_of
 from hapticsim.errors import ConfigError, listed
 from hapticsim.haptics.coupler import Gains
 from hapticsim.kernels.entry import begin_compiling, unit_addresses
-from hapticsim.kernels.memory.allocate import (
-    allocate_input,
-    allocate_output,
-    allocate_state,
-    allocate_workspace,
-    rows_at_most,
-)
+from hapticsim.kernels.memory.allocate import input_at_start, sizes_of_run, state_at_start
 from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.sample import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
@@ -55,29 +50,25 @@ class Assembly:
         offset = np.array([row.offset for row in rows_of_blocks(scene, self.candidates)], float)
         latched = np.flatnonzero(self.plan.row_latch)
         offset[latched] = (self.plan.factor_q @ scene.q0)[self.plan.row_item[latched]]
-        return allocate_state(scene.q0, scene.u0, self.plan, mode, offset, origin)
+        return state_at_start(self.sizes, scene.q0, scene.u0, mode, offset, origin)
 
     def new_input(self) -> Input:
-        inp = allocate_input(self.equations.nu, len(self.scene.constraints))
+        inp = input_at_start(self.sizes)
         inp.gap[0] = self.scene.tick_s
         return inp
 
     def new_output(self) -> Output:
-        eq = self.equations
-        return allocate_output(eq.nq, eq.nu, len(self.candidates), self.plan.row_kind.size)
+        return Output.zeros(self.sizes)
 
     def new_workspace(self) -> Workspace:
-        eq = self.equations
-        return allocate_workspace(
-            eq.nq,
-            eq.nu,
-            len(eq.frames),
-            len(self.candidates),
-            rows_at_most(self.plan),
-            len(self.scene.constraints),
-            self.scene.model.row_count,
-            eq.factor_size,
-        )
+        return Workspace.zeros(self.sizes)
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many of what the arrays of a run hold (kernels/memory/arrays.py)."""
+        eq, scene, nk = self.equations, self.scene, len(self.candidates)
+        nc, nw = len(scene.constraints), self.plan.row_kind.size
+        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, scene.model.row_count, eq.factor_size)
 
     @property
     def contact_names(self) -> list[str]:

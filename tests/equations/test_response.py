@@ -17,7 +17,8 @@ from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.impulse_response import factor_size, is_articulated, response, response_factor
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.kernels.linalg import selection
-from hapticsim.kernels.memory.allocate import allocate_workspace
+from hapticsim.kernels.memory.allocate import sizes_of_run
+from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
 from hapticsim.kernels.solve import response as kernels
 from hapticsim.model.library import library_models
@@ -187,7 +188,7 @@ def by_responses(equations: Equations, q, udot_free, A, s) -> SimpleNamespace:
 def by_embedding(equations: Equations, q, u, tau, A, s) -> tuple[np.ndarray, np.ndarray]:
     """udot and forces of the other route, the dependent speeds chosen for these rows."""
     r, n = A.shape
-    ws, order, combine = allocate_workspace(equations.nq, n, 1, 0, r), np.arange(n), np.eye(r)
+    ws, order, combine = Workspace.zeros(sizes_of_run(equations.nq, n) | {"nr": r}), np.arange(n), np.eye(r)
     M, f = equations.mass_matrix(q), tau - equations.bias(q, u)
     chosen = select_speeds(A, r, M, 0, order, combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm)
     assert chosen[0] == r

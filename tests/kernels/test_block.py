@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.kernels.memory.arrays import State
+from hapticsim.kernels.memory.allocate import sizes_of_run
+from hapticsim.kernels.memory.arrays import (
+    CHOICE,
+    MAX_CHOICES,
+    MAX_ROWS,
+    Input,
+    Output,
+    Plan,
+    State,
+    Workspace,
+)
+from hapticsim.kernels.memory.block import Block
 from hapticsim.kernels.memory.pack import pack_state, place_of, read_packed, state_size, unpack_state
 from tests.kernel_access import STATE, VECTOR, compiled
 
@@ -14,14 +25,13 @@ read = compiled(read_packed, VECTOR, STATE)
 
 
 def drawn(rng: np.random.Generator) -> State:
-    """A state of random shapes and contents."""
+    """A state of random sizes and contents."""
+    sizes = {name: int(rng.integers(0, 5)) for name in ("nq", "nu", "nk", "nc", "nb", "nw", "nr")}
     values = {}
-    for name, scalar, ndim in State._declared():
-        shape = tuple(rng.integers(0, 5, ndim))
-        integers = rng.integers(-(2**52), 2**52, shape)
-        values[name] = (
-            integers if scalar.name == "int64" else rng.normal(size=shape) * 10.0 ** rng.integers(300)
-        )
+    for name, array in State.zeros(sizes).items():
+        integers = rng.integers(-(2**52), 2**52, array.shape)
+        is_integer = array.dtype == np.int64
+        values[name] = integers if is_integer else rng.normal(size=array.shape) * 10.0 ** rng.integers(300)
     return State(**values)
 
 
@@ -62,10 +72,37 @@ def test_what_is_made_of_arrays_that_cannot_be_written_to_cannot_either():
         assert not array.flags.writeable, name
 
 
-def test_a_missing_field_and_a_wrong_dimension_are_refused():
-    values = dict(drawn(np.random.default_rng(3)).items())
+def test_a_missing_field_and_a_wrong_shape_are_refused():
+    values = dict(State.zeros(sizes_of_run(3, 2, nk=2, nc=1, nw=4)).items())
     with pytest.raises(ValueError, match=r"State\.q has 2 dimensions, not 1"):
         State(**values | {"q": np.zeros((2, 2))})
+    with pytest.raises(ValueError, match=r"State\.order has the shape \(3,\), and \(nu\) is \(2,\)"):
+        State(**values | {"order": np.zeros(3, np.int64)})
+    with pytest.raises(
+        ValueError, match=r"State\.combine has the shape \(4, 3\), and \(nr, nr\) is \(4, 4\)"
+    ):
+        State(**values | {"combine": np.zeros((4, 3))})
+    with pytest.raises(ValueError, match=r"State\.swing has the shape \(30,\), and \(SWING\) is \(31,\)"):
+        State(**values | {"swing": np.zeros(30)})
+    with pytest.raises(TypeError, match="missing or unknown: speed"):
+        State.zeros(sizes_of_run(3, 2), speed=np.zeros(2))
+    with pytest.raises(KeyError, match="nu"):
+        State.zeros({"nq": 3})
     values.pop("u")
     with pytest.raises(TypeError, match="missing or unknown: u"):
         State(**values)
+
+
+@pytest.mark.parametrize("block", [Plan, State, Input, Output, Workspace])
+def test_every_array_has_a_shape_of_as_many_extents_as_it_has_dimensions(block: type[Block]):
+    declared = {name: ndim for name, _, ndim in block._declared() if ndim}
+    assert {name: len(shape.extents) for name, shape in block._shapes.items()} == declared
+
+
+def test_sizes_are_sums_of_those_that_are_named():
+    ws = Workspace.zeros(sizes_of_run(7, 6, nf=2, nk=3, nc=2, nw=11, ne=1, nF=5))
+    assert ws.V.shape == (2, 6, 6) and ws.guard0.shape == (3 + 2 + 3,) and ws.F.shape == (5,)
+    assert ws.rows.shape == (11,) and ws.rows.dtype == np.int64 and ws.phi.dtype == float
+    assert Workspace.zeros(sizes_of_run(7, 6, nw=100)).rows.shape == (MAX_ROWS,)
+    assert Workspace.zeros(sizes_of_run(7, 6)).rows.shape == (1,), "a kernel may look at the first"
+    assert Output.zeros(sizes_of_run(7, 6)).choices.shape == (MAX_CHOICES, CHOICE + 3 * 6)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from hapticsim.kernels.linalg import selection
-from hapticsim.kernels.memory.allocate import allocate_workspace
+from hapticsim.kernels.memory.allocate import sizes_of_run
+from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
 from tests import naive
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
@@ -37,7 +38,7 @@ def system(rng: np.random.Generator, n: int, r: int, redundant: int) -> SimpleNa
         f=rng.normal(size=n),
         A=np.vstack([core, mix @ core]),
         s=np.concatenate([s_core, mix @ s_core]),
-        ws=allocate_workspace(n, n, 1, 0, m),
+        ws=Workspace.zeros(sizes_of_run(n, n) | {"nr": m}),
         order=np.arange(n),
         combine=np.eye(m),
     )

@@ -1,4 +1,4 @@
-"""The arrays of a run: meaning, unit, frame, shape and writer, one line each.
+"""The arrays of a run: shape, unit, frame, meaning and writer, one line each.
 
 ``Plan`` never changes during a run.  ``State`` is what you would save to a file and fork.  ``Input`` is
 written from outside once per tick, ``Output`` by the tick, ``Workspace`` is scratch and may hold anything
@@ -6,8 +6,8 @@ between ticks.
 
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
 constraint), nk contact candidates, nc constraints, nb blocks and nw rows in all, ne equations of the
-mechanism, nr at most this many rows imposed at once.  W world axes, D device axes, B body axes; A and B the
-two bodies of a row.
+mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses share.  W world axes,
+D device axes, B body axes; A and B the two bodies of a row.
 
 A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
 once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
@@ -17,6 +17,7 @@ candidates, with one row each; the constraints follow, in the order of the scene
 from __future__ import annotations
 
 from hapticsim.kernels.memory.block import Block, Cube, Float, Int, IntVector, Matrix, Vector
+from hapticsim.kernels.memory.shape import of
 
 MAX_ROWS = 32  # rows imposed at once: 8 cubes, 0.7 ms in the tick in which they land; 64 rows take 5 ms
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
@@ -57,14 +58,14 @@ class Plan(Block):
     quaternions: Int  # 1 when q holds any
     tick_s: Float  # [s]
     max_events: Int
-    damping: Vector  # (nu,) [N m s/rad] or [N s/m] viscous joint damping
-    torque_constant: Vector  # (nu,) [N m] or [N]
-    torque_gravity: Vector  # (nu,) fraction of the gravity force carried
-    torque_kp: Vector  # (nu,)
-    torque_kd: Vector  # (nu,)
-    torque_reference: Vector  # (nu,)
-    torque_limit: Vector  # (nu,) [N m] or [N]
-    q_of_u: IntVector  # (nu,) int, index in q of the joint of speed r (1-dof joints), -1 otherwise
+    damping: Vector = of("nu")  # [N m s/rad] or [N s/m] viscous joint damping
+    torque_constant: Vector = of("nu")  # [N m] or [N]
+    torque_gravity: Vector = of("nu")  # fraction of the gravity force carried
+    torque_kp: Vector = of("nu")
+    torque_kd: Vector = of("nu")
+    torque_reference: Vector = of("nu")
+    torque_limit: Vector = of("nu")  # [N m] or [N]
+    q_of_u: IntVector = of("nu")  # index in q of the joint of speed r (1-dof joints), -1 otherwise
     law_in_stages: Int  # 1: springs and dampers of the torque laws act in each stage and are not held
     damping_rate: Float  # [1/s] fastest decay that joint damping, and laws in the stages, ask for
     spring_rate: Float  # [rad/s] fastest oscillation that the laws in the stages ask for
@@ -72,45 +73,43 @@ class Plan(Block):
     turn_mobility: Float  # [1/(kg m^2)] largest 1 / inertia that a torque on the handle's body may find
     energy_scale: Float  # [J] what a gain of energy is compared with
     driven: Int  # 1: a constraint prescribes a rate, so that its force may do work
-    turns: IntVector  # (nu,) int, 1: a component of the angular velocity of a joint with a quaternion
+    turns: IntVector = of("nu")  # 1: a component of the angular velocity of a joint with a quaternion
     handle_frame: Int  # index of a frame, -1 without a handle
-    handle_point: Vector  # (3,) [m] in B
+    handle_point: Vector = of(3)  # [m] in B
     contacts: Int  # nk
-    block_start: IntVector  # (nb + 1,) int, first row of each block
-    block_law: IntVector  # (nb,) int, codes.ONE_SIDED ...: how its rows give force
-    static_friction: Vector  # (nb,) coefficient up to which a block that rubs holds, inf: whatever the force
-    kinetic_friction: Vector  # (nb,) coefficient of its friction once it slips
-    friction_load: Vector  # (nb,) [N] normal force, where no block gives it
-    friction_normal: IntVector  # (nb,) int, block whose force is the normal force, -1: friction_load
-    sphere_inward: Matrix  # (nk, 3) in B: from a corner into its box, unit; 0 for a sphere
-    surface_kind: IntVector  # (nk,) int, codes.ON_PLANE or codes.ON_BOX
-    surface_pose: Matrix  # (nk, 12) rotation row by row, then position, in B
-    surface_half: Matrix  # (nk, 3) [m] half extents of a box
-    restitution: Vector  # (nk,) speed after an impact by speed before it, 0 to 1
-    touch_engages: IntVector  # (nk,) int, block that a touch switches on, -1: none
-    row_kind: IntVector  # (nw,) int, codes.POINT_ROW ...
-    row_block: IntVector  # (nw,) int, the block that a row belongs to
-    row_a: IntVector  # (nw,) int, frame of body A, -1 for the world; of a contact the body with the sphere
-    row_b: IntVector  # (nw,) int, frame of body B; of a contact the body with the surface
-    row_point_a: Matrix  # (nw, 3) [m] in A; of a contact the centre of the sphere
-    row_point_b: Matrix  # (nw, 3) [m] in B
-    row_direction_a: Matrix  # (nw, 3) in A, unit
-    row_direction_b: Matrix  # (nw, 3) in B, unit; of CURVE_ROW the shares of the two normals
-    row_length: Vector  # (nw,) [m] distance, radius of what rolls or of the sphere of a contact, 0: a corner
-    row_drive: Matrix  # (nw, 4) speed [1/s], amplitude, angular frequency [rad/s], phase [rad]
-    row_item: IntVector  # (nw,) int, by kind: number of the equation, curve or line of factors, else -1
-    row_latch: IntVector  # (nw,) int, 1: switching on holds the displacement found there
-    factor_q: Matrix  # (rows of factors, nq) of the coordinates
-    factor_u: Matrix  # (rows of factors, nu) of the speeds
-    curve_start: IntVector  # (curves + 1,) int, first cell of each curve
-    curve_closed: IntVector  # (curves,) int, 1: its last cell leads to its first
-    curve_cell: (
-        Matrix  # (cells, 31) in B: place [m], 6 coefficients of x, y, z, and a normal, 4 of them, over
-    )
-    # a parameter [m] that goes from 0 to the last entry
-    curve_chord: Matrix  # (cells, 9) in B: start [m], chord [m], 1 / length^2, the least and largest fraction
+    block_start: IntVector = of("nb + 1")  # first row of each block
+    block_law: IntVector = of("nb")  # codes.ONE_SIDED ...: how its rows give force
+    static_friction: Vector = of("nb")  # coefficient up to which a block that rubs holds, or inf
+    kinetic_friction: Vector = of("nb")  # coefficient of its friction once it slips
+    friction_load: Vector = of("nb")  # [N] normal force, where no block gives it
+    friction_normal: IntVector = of("nb")  # block whose force is the normal force, -1: friction_load
+    sphere_inward: Matrix = of("nk, 3")  # in B: from a corner into its box, unit; 0 for a sphere
+    surface_kind: IntVector = of("nk")  # codes.ON_PLANE or codes.ON_BOX
+    surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
+    surface_half: Matrix = of("nk, 3")  # [m] half extents of a box
+    restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
+    touch_engages: IntVector = of("nk")  # block that a touch switches on, -1: none
+    row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
+    row_block: IntVector = of("nw")  # the block that a row belongs to
+    row_a: IntVector = of("nw")  # frame of body A, -1 for the world; of a contact the body with the sphere
+    row_b: IntVector = of("nw")  # frame of body B; of a contact the body with the surface
+    row_point_a: Matrix = of("nw, 3")  # [m] in A; of a contact the centre of the sphere
+    row_point_b: Matrix = of("nw, 3")  # [m] in B
+    row_direction_a: Matrix = of("nw, 3")  # in A, unit
+    row_direction_b: Matrix = of("nw, 3")  # in B, unit; of CURVE_ROW the shares of the two normals
+    row_length: Vector = of("nw")  # [m] distance; radius of what rolls, of a sphere in contact, 0: a corner
+    row_drive: Matrix = of("nw, 4")  # speed [1/s], amplitude, angular frequency [rad/s], phase [rad]
+    row_item: IntVector = of("nw")  # by kind: number of the equation, curve or line of factors, else -1
+    row_latch: IntVector = of("nw")  # 1: switching on holds the displacement found there
+    factor_q: Matrix = of("factors, nq")  # of the coordinates
+    factor_u: Matrix = of("factors, nu")  # of the speeds
+    curve_start: IntVector = of("curves + 1")  # first cell of each curve
+    curve_closed: IntVector = of("curves")  # 1: its last cell leads to its first
+    curve_cell: Matrix = of("cells, 31")  # in B: place [m], 6 coefficients of x, y, z, and a normal,
+    # 4 of them, over a parameter [m] that goes from 0 to the last entry
+    curve_chord: Matrix = of("cells, 9")  # in B: start, chord [m], 1 / length^2, least and largest fraction
     rows_function: Int  # address of the mechanism's constraint equations, 0: none
-    rotation_WD: Matrix  # (3, 3) device axes to world axes
+    rotation_WD: Matrix = of(3, 3)  # device axes to world axes
     motion_scale: Float
     force_scale: Float
     ramp_s: Float
@@ -123,7 +122,7 @@ class Plan(Block):
     reseat: Int  # 1: a longer stretch at arming moves the mapping instead of being refused
     max_device_speed: Float  # [m/s]
     turning: Int  # which rotation is coupled: 0 none, 1 about the device's z, 2 all
-    quaternion_WD: Vector  # (4,) w, x, y, z of rotation_WD
+    quaternion_WD: Vector = of(4)  # w, x, y, z of rotation_WD
     torque_scale: Float  # torque on the hand per torque in the world: force_scale / motion_scale
     slew_Nm_per_s: Float
 
@@ -131,161 +130,161 @@ class Plan(Block):
 class State(Block, whole=True):
     """What a run is, between two ticks."""
 
-    q: Vector  # (nq,) generalized coordinates
-    u: Vector  # (nu,) generalized speeds
-    tick: IntVector  # (1,) int, ticks since the start
-    mode: IntVector  # (nb,) int, codes.Mode: what each block does
-    rank: IntVector  # (2,) int, rank of the imposed rows, and their number when the speeds were chosen
-    order: IntVector  # (nu,) int, the first rank speeds are dependent, the rest independent
-    combine: Matrix  # (nr, nr) columns: combinations of rows that span them (identity at full rank)
-    volume: Vector  # (1,) |det A_D| when the speeds were chosen, columns scaled
-    safety: IntVector  # (4,) int, MODE ...
-    seen: Vector  # (5,) last sample that counted: position [m] D, its age [s], and how much further than its
-    # speed allows the next may be [m]
-    interruption: Vector  # (4,) silence of the one ridden through now, or ramped up after [s], else 0; time
-    # heard again [s]; interruptions that ended by themselves, the longest silence of these [s]
-    gain: Vector  # (1,) coupling from 0 to 1
-    hand_force_D: Vector  # (3,) [N] last force on the hand, for the slew limit
-    swing: Vector  # (SWING,) what tells a device that swings by itself (oscillation.py)
-    origin_W: Vector  # (3,) [m] world point of the device's centre
-    offset: Vector  # (nw,) [m] or [rad] displacement that a latched row keeps
-    switched: IntVector  # (nc,) int, switch requests seen
-    hand_torque_D: Vector  # (3,) [N m] last torque on the hand, for the slew limit
-    turn_offset: Vector  # (4,) w, x, y, z: the handle's body seen from the device's handle when armed
-    friction: Vector  # (nb,) [N] along the row of what slips, at the last stage: a first guess for the next
-    face: IntVector  # (nk,) int, 1 to 6: face of the box that holds a corner; 0, or what inside.py says
-    depth: Vector  # (nk,) [m] gap at which a candidate is held that was found inside, at most 0
-    energy: Vector  # (3,) [J] after the last tick; part of the gains allowed that is used; KNOWN (energy.py)
+    q: Vector = of("nq")  # generalized coordinates
+    u: Vector = of("nu")  # generalized speeds
+    tick: IntVector = of(1)  # ticks since the start
+    mode: IntVector = of("nb")  # codes.Mode: what each block does
+    rank: IntVector = of(2)  # rank of the imposed rows, and their number when the speeds were chosen
+    order: IntVector = of("nu")  # the first rank speeds are dependent, the rest independent
+    combine: Matrix = of("nr, nr")  # columns: combinations of rows that span them (identity at full rank)
+    volume: Vector = of(1)  # |det A_D| when the speeds were chosen, columns scaled
+    safety: IntVector = of(4)  # MODE ...
+    seen: Vector = of(5)  # last sample that counted: position [m] D, its age [s], and how much further than
+    # its speed allows the next may be [m]
+    interruption: Vector = of(4)  # silence of the one ridden through now, or ramped up after [s], else 0;
+    # time heard again [s]; interruptions that ended by themselves, the longest silence of these [s]
+    gain: Vector = of(1)  # coupling from 0 to 1
+    hand_force_D: Vector = of(3)  # [N] last force on the hand, for the slew limit
+    swing: Vector = of("SWING")  # what tells a device that swings by itself (oscillation.py)
+    origin_W: Vector = of(3)  # [m] world point of the device's centre
+    offset: Vector = of("nw")  # [m] or [rad] displacement that a latched row keeps
+    switched: IntVector = of("nc")  # switch requests seen
+    hand_torque_D: Vector = of(3)  # [N m] last torque on the hand, for the slew limit
+    turn_offset: Vector = of(4)  # w, x, y, z: the handle's body seen from the device's handle when armed
+    friction: Vector = of("nb")  # [N] along the row of what slips, at the last stage: a first guess
+    face: IntVector = of("nk")  # 1 to 6: face of the box that holds a corner; 0, or what inside.py says
+    depth: Vector = of("nk")  # [m] gap at which a candidate is held that was found inside, at most 0
+    energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
 
 class Input(Block):
     """Sampled once per tick, before it starts."""
 
-    device: Vector  # (8,) position [m] D, velocity [m/s] D, age of the sample [s], 1 when a device is there
-    flags: IntVector  # (1,) int, codes.DeviceFlag bits of the sample
-    gap: Vector  # (2,) [s] since the tick before; and how long the computer was suspended since
-    requests: IntVector  # (2,) int: arm, disarm: counts that only grow
-    coupler: Vector  # (3,) stiffness [N/m], damping [N s/m], force limit on the hand [N]
-    torque: Vector  # (nu,) [N m] or [N] generalized force from outside
-    force_W: Vector  # (3,) [N] force from outside at the handle
-    switch: IntVector  # (nc,) int, twice the requests made, plus 1 where the last one is to hold
-    turn: Vector  # (7,) the device's orientation w, x, y, z, its angular velocity [rad/s] D
-    turn_coupler: Vector  # (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
-    link: Vector  # (1,) [s] by which the remote site's last word is older than its link allows; 0: it is not
+    device: Vector = of(8)  # position [m] D, velocity [m/s] D, age of the sample [s], 1: it is there
+    flags: IntVector = of(1)  # codes.DeviceFlag bits of the sample
+    gap: Vector = of(2)  # [s] since the tick before; and how long the computer was suspended since
+    requests: IntVector = of(2)  # int: arm, disarm: counts that only grow
+    coupler: Vector = of(3)  # stiffness [N/m], damping [N s/m], force limit on the hand [N]
+    torque: Vector = of("nu")  # [N m] or [N] generalized force from outside
+    force_W: Vector = of(3)  # [N] force from outside at the handle
+    switch: IntVector = of("nc")  # twice the requests made, plus 1 where the last one is to hold
+    turn: Vector = of(7)  # the device's orientation w, x, y, z, its angular velocity [rad/s] D
+    turn_coupler: Vector = of(3)  # stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
+    link: Vector = of(1)  # [s] by which the remote site's last word is older than its link allows, or 0
 
 
 class Output(Block):
     """Written by every tick: a sample of its start, where all inputs are known, and what happened since."""
 
-    q: Vector  # (nq,) at the start of the tick, on the constraints
-    u: Vector  # (nu,) after impulses at the start of the tick
-    hand_force_D: Vector  # (3,) [N] what the device is to apply to the hand
-    coupler_W: Vector  # (3,) [N] coupler force on the handle
-    anchor_W: Vector  # (3,) [m] the device's point in the world
-    handle_W: Vector  # (3,) [m] the handle
-    force: Vector  # (nw,) [N] or [N m] of imposed rows, and of the friction of what slips; 0 where free
-    gap: Vector  # (nw,) [m] or [rad] before projection: of every contact, and of other rows that are imposed
-    normal_W: Matrix  # (nk, 3) from the surface to the sphere
-    point_W: Matrix  # (nk, 3) [m] on the sphere
-    events: Matrix  # (3 * MAX_EVENTS, 4) codes.Event, contact or -1, value, time in the tick [s]
-    counts: IntVector  # (6,) int, EVENTS ...
-    residual: Vector  # (1,) [m] largest |gap| of imposed rows before projection: the drift of the tick
-    choices: Matrix  # (MAX_CHOICES, CHOICE + 3 nu) time [s], rank before, rank, rows, condition of the scaled
-    # A_D, the condition with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
-    hand_torque_D: Vector  # (3,) [N m] what the device is to apply to the hand
-    coupler_torque_W: Vector  # (3,) [N m] coupler torque on the handle's body
+    q: Vector = of("nq")  # at the start of the tick, on the constraints
+    u: Vector = of("nu")  # after impulses at the start of the tick
+    hand_force_D: Vector = of(3)  # [N] what the device is to apply to the hand
+    coupler_W: Vector = of(3)  # [N] coupler force on the handle
+    anchor_W: Vector = of(3)  # [m] the device's point in the world
+    handle_W: Vector = of(3)  # [m] the handle
+    force: Vector = of("nw")  # [N] or [N m] of imposed rows, and of the friction of what slips; 0 where free
+    gap: Vector = of("nw")  # [m] or [rad] before projection, of contacts and of other imposed rows
+    normal_W: Matrix = of("nk, 3")  # from the surface to the sphere
+    point_W: Matrix = of("nk, 3")  # [m] on the sphere
+    events: Matrix = of("3 * MAX_EVENTS, 4")  # codes.Event, contact or -1, value, time in the tick [s]
+    counts: IntVector = of(6)  # EVENTS ...
+    residual: Vector = of(1)  # [m] largest |gap| of imposed rows before projection: the drift of the tick
+    choices: Matrix = of("MAX_CHOICES, CHOICE + 3 * nu")  # time [s], rank before, rank, rows, condition of
+    # the scaled A_D, that with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
+    hand_torque_D: Vector = of(3)  # [N m] what the device is to apply to the hand
+    coupler_torque_W: Vector = of(3)  # [N m] coupler torque on the handle's body
 
 
 class Workspace(Block):
     """Scratch of the tick."""
 
-    q0: Vector  # (nq,) start of the piece
-    u0: Vector  # (nu,)
-    q1: Vector  # (nq,) end of the piece
-    u1: Vector  # (nu,)
-    qs: Vector  # (nq,) stage
-    qi: Vector  # (nq,) between the ends of a piece (dense.py)
-    rate1: Vector  # (nq,) rates of the coordinates at its end
-    us: Vector  # (nu,)
-    dq: Matrix  # (5, nq) qdot of the stages, and of the first stage of a later division of the piece
-    du: Matrix  # (5, nu) udot of the same
-    M: Matrix  # (nu, nu) mass matrix
-    h: Vector  # (nu,) bias
-    X: Matrix  # (nf, 12)
-    V: Cube  # (nf, nu, 6)
-    vel: Matrix  # (nf, 6)
-    acc: Matrix  # (nf, 6)
-    tau: Vector  # (nu,) torque law, held for the tick
-    gravity: Vector  # (nu,)
-    f: Vector  # (nu,) generalized active forces
-    A: Matrix  # (nr, nu) constraint rows
-    s: Vector  # (nr,) remainder of the row's acceleration: A udot + s = 0
-    B: Matrix  # (nr, nu) combined rows when the rank is deficient
-    t: Vector  # (nr,)
-    phi: Vector  # (nr,) gaps of the imposed rows
-    rows: IntVector  # (nr,) int, the rows imposed
-    LU: Matrix  # (nr, nr)
-    pivots: IntVector  # (nr,) int
-    D: Matrix  # (nr, nu)
-    E: Matrix  # (nr, nu)
-    g: Vector  # (nr,)
-    K: Matrix  # (nu, nu)
-    y: Vector  # (nu,)
-    lam: Vector  # (nr,) [N] row forces at the stage last evaluated
-    push: Vector  # (nr,) [m] force guards of the imposed rows, negative where a row would pull
-    part: IntVector  # (nr,) int, part of the box that each imposed row is on since the piece began
-    guard0: Vector  # (nb + nk,) guards (guards.py) at the lower end of the bracket
-    guard1: Vector  # (nb + nk,) guards at the time last tried
-    guard2: Vector  # (nb + nk,) guards at the upper end of the bracket
-    L: Matrix  # (nu, nu) L D L' factor of M
-    Y: Matrix  # (nr, nu) rows of M^-1 A'
-    Wr: Matrix  # (nr, nr) A M^-1 A'
-    c: Vector  # (nr,)
-    x: Vector  # (nr,)
-    z: Vector  # (nr,)
-    grad: Vector  # (nr,)
-    passive: IntVector  # (nr,) int
-    P: Matrix  # (nr, nr)
-    R: Matrix  # (nr, nu) selection: rows turned, then the factor of pivoted QR
-    U: Matrix  # (nr, nr) selection: left vectors
-    sigma: Vector  # (nr,)
-    norms: Vector  # (nu,)
-    perm: IntVector  # (nu,) int
-    good_q: Vector  # (nq,) state at the start of the tick, taken back when something is not finite
-    good_u: Vector  # (nu,)
-    good_mode: IntVector  # (nb,) int, what the blocks did then
-    counts: IntVector  # (4,) int, HELD_ROWS ...
-    F: Vector  # what the impulse responses of a configuration share (equations/tree/impulse_response.py)
-    b: Vector  # (nr,) prescribed rates: A u = b
-    equation_phi: Vector  # (ne,) the mechanism's constraint equations, as in phi, A, b and s
-    equation_A: Matrix  # (ne, nu)
-    equation_b: Vector  # (ne,)
-    equation_s: Vector  # (ne,)
-    slip_A: Matrix  # (nb, nu) rows of what slips
-    slip_s: Vector  # (nb,)
-    slip_b: Vector  # (nb,)
-    slip_force: Vector  # (nb,) [N] friction along the row
-    Q: Matrix  # (nr, nu) rows of the constraints, orthonormal in the metric M^-1
-    QY: Matrix  # (nr, nu) M^-1 Q
-    qb: Vector  # (nr,) their prescribed rates
-    qr: Vector  # (nr,) their remainders
-    N: Matrix  # (2, nu) null vectors
-    share: Vector  # (nr,) of each row in a contradiction
-    earlier: IntVector  # (nu,) int, the speeds that were dependent before a choice
-    clash: Vector  # (1,) [m/s] by which redundant constraints contradict one another
-    wanted: IntVector  # (nb,) int, 1: the constraint is to be imposed
-    touched: IntVector  # (nb,) int, what the blocks did when it was last asked what contacts engage
-    fires: IntVector  # (nk,) int, how often a guard of each contact fired in this tick
-    overlooked: IntVector  # (nk,) int, 1: closed where nothing holds it; no guard until the tick ends
-    method: IntVector  # (2,) int: how this tick is integrated (stiffness.py), 1: coupler linear in substeps
-    divisions: IntVector  # (1,) int, steps of the classical method that a piece is divided into
-    substep: Vector  # (1,) [s] length of the linearly implicit substep that a stage is evaluated for, or 0
-    spring: Vector  # (nu,) stiffness of the laws in the stages
-    damper: Vector  # (nu,) damping of the laws in the stages
-    H: Matrix  # (6, nu) velocity of the handle's point and the turning that is coupled, per speed
-    limited: Vector  # (nu,) [N m] or [N] what a law in the stages asks for beyond its limit, else 0
-    qe: Vector  # (nq,) at the substep
-    ue: Vector  # (nu,)
-    work: Vector  # (9,) work of the forces from outside (energy.py)
-    energies: Vector  # (2,) [J] kinetic and potential
-    moved: IntVector  # (1,) int, 1: constraints were switched within the tick, which may put energy in
+    q0: Vector = of("nq")  # start of the piece
+    u0: Vector = of("nu")
+    q1: Vector = of("nq")  # end of the piece
+    u1: Vector = of("nu")
+    qs: Vector = of("nq")  # stage
+    qi: Vector = of("nq")  # between the ends of a piece (dense.py)
+    rate1: Vector = of("nq")  # rates of the coordinates at its end
+    us: Vector = of("nu")
+    dq: Matrix = of("5, nq")  # qdot of the stages, and of the first stage of a later division of the piece
+    du: Matrix = of("5, nu")  # udot of the same
+    M: Matrix = of("nu, nu")  # mass matrix
+    h: Vector = of("nu")  # bias
+    X: Matrix = of("nf, 12")
+    V: Cube = of("nf, nu, 6")
+    vel: Matrix = of("nf, 6")
+    acc: Matrix = of("nf, 6")
+    tau: Vector = of("nu")  # torque law, held for the tick
+    gravity: Vector = of("nu")
+    f: Vector = of("nu")  # generalized active forces
+    A: Matrix = of("nr, nu")  # constraint rows
+    s: Vector = of("nr")  # remainder of the row's acceleration: A udot + s = 0
+    B: Matrix = of("nr, nu")  # combined rows when the rank is deficient
+    t: Vector = of("nr")
+    phi: Vector = of("nr")  # gaps of the imposed rows
+    rows: IntVector = of("nr")  # the rows imposed
+    LU: Matrix = of("nr, nr")
+    pivots: IntVector = of("nr")
+    D: Matrix = of("nr, nu")
+    E: Matrix = of("nr, nu")
+    g: Vector = of("nr")
+    K: Matrix = of("nu, nu")
+    y: Vector = of("nu")
+    lam: Vector = of("nr")  # [N] row forces at the stage last evaluated
+    push: Vector = of("nr")  # [m] force guards of the imposed rows, negative where a row would pull
+    part: IntVector = of("nr")  # part of the box that each imposed row is on since the piece began
+    guard0: Vector = of("nb + nk")  # guards (guards.py) at the lower end of the bracket
+    guard1: Vector = of("nb + nk")  # guards at the time last tried
+    guard2: Vector = of("nb + nk")  # guards at the upper end of the bracket
+    L: Matrix = of("nu, nu")  # L D L' factor of M
+    Y: Matrix = of("nr, nu")  # rows of M^-1 A'
+    Wr: Matrix = of("nr, nr")  # A M^-1 A'
+    c: Vector = of("nr")
+    x: Vector = of("nr")
+    z: Vector = of("nr")
+    grad: Vector = of("nr")
+    passive: IntVector = of("nr")
+    P: Matrix = of("nr, nr")
+    R: Matrix = of("nr, nu")  # selection: rows turned, then the factor of pivoted QR
+    U: Matrix = of("nr, nr")  # selection: left vectors
+    sigma: Vector = of("nr")
+    norms: Vector = of("nu")
+    perm: IntVector = of("nu")
+    good_q: Vector = of("nq")  # state at the start of the tick, taken back when something is not finite
+    good_u: Vector = of("nu")
+    good_mode: IntVector = of("nb")  # what the blocks did then
+    counts: IntVector = of(4)  # HELD_ROWS ...
+    F: Vector = of("nF")  # what impulse responses share (equations/tree/impulse_response.py)
+    b: Vector = of("nr")  # prescribed rates: A u = b
+    equation_phi: Vector = of("ne")  # the mechanism's constraint equations, as in phi, A, b and s
+    equation_A: Matrix = of("ne, nu")
+    equation_b: Vector = of("ne")
+    equation_s: Vector = of("ne")
+    slip_A: Matrix = of("nb, nu")  # rows of what slips
+    slip_s: Vector = of("nb")
+    slip_b: Vector = of("nb")
+    slip_force: Vector = of("nb")  # [N] friction along the row
+    Q: Matrix = of("nr, nu")  # rows of the constraints, orthonormal in the metric M^-1
+    QY: Matrix = of("nr, nu")  # M^-1 Q
+    qb: Vector = of("nr")  # their prescribed rates
+    qr: Vector = of("nr")  # their remainders
+    N: Matrix = of("2, nu")  # null vectors
+    share: Vector = of("nr")  # of each row in a contradiction
+    earlier: IntVector = of("nu")  # the speeds that were dependent before a choice
+    clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
+    wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
+    touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts engage
+    fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
+    overlooked: IntVector = of("nk")  # 1: closed where nothing holds it; no guard until the tick ends
+    method: IntVector = of(2)  # how this tick is integrated (stiffness.py), 1: coupler linear in substeps
+    divisions: IntVector = of(1)  # steps of the classical method that a piece is divided into
+    substep: Vector = of(1)  # [s] length of the linearly implicit substep that a stage is evaluated for, or 0
+    spring: Vector = of("nu")  # stiffness of the laws in the stages
+    damper: Vector = of("nu")  # damping of the laws in the stages
+    H: Matrix = of("6, nu")  # velocity of the handle's point and the turning that is coupled, per speed
+    limited: Vector = of("nu")  # [N m] or [N] what a law in the stages asks for beyond its limit, else 0
+    qe: Vector = of("nq")  # at the substep
+    ue: Vector = of("nu")
+    work: Vector = of(9)  # work of the forces from outside (energy.py)
+    energies: Vector = of(2)  # [J] kinetic and potential
+    moved: IntVector = of(1)  # 1: constraints were switched within the tick, which may put energy in

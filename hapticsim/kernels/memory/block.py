@@ -5,18 +5,19 @@ call.  A ``Block`` is one address: of a table with, per field, the number itself
 shape of an array. Inside compiled code ``block.field`` is a plain array that owns nothing; the table never
 changes, and the loads are marked so, which lets LLVM keep them in registers.
 
-Subclasses declare fields by annotation::
+Subclasses declare numbers by annotation, and arrays with their shape::
 
     class State(Block, whole=True):
-        q: Vector  # (nq,)
-        tick: IntVector  # (1,)
+        q: Vector = of("nq")
+        tick: IntVector = of(1)
 
 The arrays of a whole block lie one behind the other in one buffer, so that it is copied and packed at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Self, get_type_hints
 
 import numpy as np
@@ -35,6 +36,8 @@ from numba.extending import (
     unbox,
 )
 from numba.np import arrayobj
+
+from hapticsim.kernels.memory.shape import Shape, check_shapes
 
 Int = Annotated[int, (types.int64, 0)]
 Float = Annotated[float, (types.float64, 0)]
@@ -69,13 +72,15 @@ class BlockType(types.Type):
 class Block:
     """Named arrays (C-contiguous float64 or int64) and numbers; the set of fields is fixed when it is built.
 
-    Raises TypeError for a missing or unknown field and ValueError for an array of the wrong dimension.
+    Raises TypeError for a missing or unknown field and ValueError for an array of another shape.
     Arrays of the right kind are kept, not copied (a whole block copies them into its buffer); their contents
     may change, they may not be replaced.
     """
 
     _type: ClassVar[BlockType]
     _whole: ClassVar[bool]
+    _shapes: ClassVar[dict[str, Shape]]
+    _constants: ClassVar[dict[str, Any]]  # of the module, which shapes may name
     _address: int
     words: np.ndarray
     numbers: np.ndarray
@@ -87,6 +92,10 @@ class Block:
             (name, *hint.__metadata__[0]) for name, hint in hints.items() if hasattr(hint, "__metadata__")
         )
         cls._whole = whole
+        cls._shapes = {name: shape for name, shape in vars(cls).items() if isinstance(shape, Shape)}
+        cls._constants = {n: v for n, v in vars(sys.modules[cls.__module__]).items() if isinstance(v, int)}
+        for name in cls._shapes:
+            delattr(cls, name)
         cls._type = BlockType(cls.__name__, fields + (WHOLE if whole else ()))
 
     def __init__(self, **values: Any) -> None:
@@ -113,8 +122,22 @@ class Block:
                 table[word + 1 : word + 1 + ndim] = value.shape
             object.__setattr__(self, name, value)
             word += 1 + ndim
+        check_shapes(type(self).__name__, self._shapes, vars(self), self._constants)
         object.__setattr__(self, "_table", table)
         object.__setattr__(self, "_address", table.ctypes.data)
+
+    @classmethod
+    def zeros(cls, sizes: Mapping[str, int], **given: Any) -> Self:
+        """A block for these sizes: what is given, and zeros.
+
+        Raises KeyError or NameError for a size that is missing, and what ``Block`` raises.
+        """
+        values = dict(given)
+        for name, scalar, _ in cls._declared():
+            if name not in given and name in cls._shapes:
+                shape = cls._shapes[name].worked_out({**cls._constants, **sizes})
+                values[name] = np.zeros(shape, np.int64 if scalar is types.int64 else np.float64)
+        return cls(**values)
 
     @classmethod
     def _declared(cls) -> tuple[tuple[str, types.Type, int], ...]:
