@@ -32,6 +32,17 @@ FIXED = (
 WIDTH = len(FIXED)
 PLACE = {name: i for i, name in enumerate(FIXED)}
 
+# Where the numbers of an array begin.
+DEVICE, REQUESTS, COUPLER = PLACE["device_x_m"], PLACE["arm_requests"], PLACE["coupler_stiffness_N_per_m"]
+SAFETY, FAULT, GAIN = PLACE["safety"], PLACE["fault"], PLACE["gain"]
+HAND_FORCE, COUPLER_FORCE = PLACE["hand_force_x_N"], PLACE["coupler_x_N"]
+ANCHOR, HANDLE, LATENESS, EXECUTION = (
+    PLACE["anchor_x_m"], PLACE["handle_x_m"], PLACE["lateness_us"], PLACE["execution_us"],
+)  # fmt: skip
+TURN, TURN_COUPLER = PLACE["device_qw"], PLACE["coupler_stiffness_Nm_per_rad"]
+HAND_TORQUE, COUPLER_TORQUE = PLACE["hand_torque_x_Nm"], PLACE["coupler_torque_x_Nm"]
+TURN_OFFSET, LINK_LATE, FLAGS = PLACE["turn_offset_qw"], PLACE["link_late_s"], PLACE["device_flags"]
+GAP, INTERRUPTIONS = PLACE["tick_gap_s"], PLACE["interruptions"]
 
 MASK_BITS = 52  # of the speeds that a number can hold one bit each of
 
@@ -71,32 +82,31 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     row[0] = time_s
     row[1] = tick
     for j in range(8):
-        row[2 + j] = inp.device[j]
-    row[10] = inp.requests[0]
-    row[11] = inp.requests[1]
+        row[DEVICE + j] = inp.device[j]
+    for j in range(2):
+        row[REQUESTS + j] = inp.requests[j]
+        row[GAP + j] = inp.gap[j]
+        row[INTERRUPTIONS + j] = state.interruption[2 + j]
     for j in range(3):
-        row[12 + j] = inp.coupler[j]
-        row[18 + j] = out.hand_force_D[j]
-        row[21 + j] = out.coupler_W[j]
-        row[24 + j] = out.anchor_W[j]
-        row[27 + j] = out.handle_W[j]
-    row[15] = state.safety[MODE]
-    row[16] = state.safety[FAULTS]
-    row[17] = state.gain[0]
-    row[30] = late_ns * 1e-3
-    row[31] = execution_ns * 1e-3
+        row[COUPLER + j] = inp.coupler[j]
+        row[TURN_COUPLER + j] = inp.turn_coupler[j]
+        row[HAND_FORCE + j] = out.hand_force_D[j]
+        row[HAND_TORQUE + j] = out.hand_torque_D[j]
+        row[COUPLER_FORCE + j] = out.coupler_W[j]
+        row[COUPLER_TORQUE + j] = out.coupler_torque_W[j]
+        row[ANCHOR + j] = out.anchor_W[j]
+        row[HANDLE + j] = out.handle_W[j]
     for j in range(7):
-        row[32 + j] = inp.turn[j]
-    for j in range(3):
-        row[39 + j] = inp.turn_coupler[j]
-        row[42 + j] = out.hand_torque_D[j]
-        row[45 + j] = out.coupler_torque_W[j]
+        row[TURN + j] = inp.turn[j]
     for j in range(4):
-        row[48 + j] = state.turn_offset[j]
-    row[52] = inp.link[0]
-    row[53] = inp.flags[0]
-    row[54], row[55] = inp.gap[0], inp.gap[1]
-    row[56], row[57] = state.interruption[2], state.interruption[3]
+        row[TURN_OFFSET + j] = state.turn_offset[j]
+    row[SAFETY] = state.safety[MODE]
+    row[FAULT] = state.safety[FAULTS]
+    row[GAIN] = state.gain[0]
+    row[LATENESS] = late_ns * 1e-3
+    row[EXECUTION] = execution_ns * 1e-3
+    row[LINK_LATE] = inp.link[0]
+    row[FLAGS] = inp.flags[0]
     nq, nu, nk = out.q.size, out.u.size, out.normal_W.shape[0]
     for j in range(nq):
         row[WIDTH + j] = out.q[j]
