@@ -55,7 +55,7 @@ UNITS = {  # the large parts of a tick, by their names in the plan
     "engage": Called(engage_constraints, units.CHANGE, __name__),
     "handle": Called(handle_event, units.CHANGE, __name__),
 }
-LAST = ("settle", "engage", "handle")  # compiled after the tick, so that both processes have as much to do
+LAST = ("capture", "settle", "engage", "handle")  # compiled after the tick, so that both processes have as much to do
 TICK = Called(step, STEP, __name__)
 OBSERVE = Called(observe, STEP, __name__)  # contact forces and witnesses at the state
 LOCATE = Called(locate, STEP, __name__)

@@ -77,7 +77,7 @@ class Exchange(Block):
     switch: IntVector  # (nc,) int, as in Input: what was asked of the constraints (any thread)
 
 
-@kept
+@njit(nogil=True)
 def adopt(source, target):
     """Take over coordinates, speeds, contacts and what the device is fixed to of another state.
 

@@ -433,8 +433,9 @@ def warm_up(loop: RealTimeLoop) -> None:
     loop.read_force()
     loop.await_force(0.0, 0.0, 0.0)
     loop.read_state()
-    loop.schedule(-1, np.zeros(COMMAND))
-    clear_schedule(loop._io)
+    if loop._io.scheduled:
+        loop.schedule(-1, np.zeros(COMMAND))
+        clear_schedule(loop._io)
     write_state(loop.state, loop._io)
     loop.drain()
     loop.drain_events()
