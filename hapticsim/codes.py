@@ -78,7 +78,8 @@ class Event(IntEnum):
     SAFETY = 5  # the safety state changed; value is the new state
     NOT_FINITE = 6  # the tick was refused; last good state kept
     SWITCH = 7  # a constraint was switched; value is its new Mode
-    REFUSED = 8  # a constraint was not imposed; value is how far off it is, below 0 the depth [m] of a push
+    REFUSED = 8  # a constraint was not imposed; value is how far off it is, below 0 the depth [m] of a push,
+    # -inf: no rows are left
     RANK = 9  # the rank of the imposed rows changed; value is the new rank
     CONFLICT = 10  # a constraint contradicts others; value is its share of the contradiction, 0 to 1
     TWICE = 11  # a constraint was switched more than once within a tick; the last wish counted

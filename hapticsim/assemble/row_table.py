@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from hapticsim.codes import CONTACT_ROW, CURVE_ROW, EQUATION_ROW, ONE_SIDED, RUBBING, SPEEDS_ROW, TWO_SIDED
+from hapticsim.errors import ConfigError
+from hapticsim.kernels.memory.arrays import MAX_ROWS
 from hapticsim.model.candidates import Candidate
 from hapticsim.model.constraints import Row
 from hapticsim.model.protocol import SceneModel
@@ -21,7 +23,13 @@ def row_table(
 
     place : index of the frame of every body, -1 for the world.
     rows_function : address of the mechanism's own equations, 0 without any.
+
+    Raises
+    ------
+    ConfigError : constraints that hold at the start have more rows than can be imposed at once, or one with
+        friction has not one row.
     """
+    _refuse_too_many(scene)
     constraints, nk = scene.constraints, len(candidates)
     rows = rows_of_blocks(scene, candidates)
     sizes = [1] * nk + [len(c.rows) for c in constraints]
@@ -58,6 +66,24 @@ def row_table(
         **_items(rows, scene.model),
         "rows_function": rows_function,
     }
+
+
+def _refuse_too_many(scene: Scene) -> None:
+    rows = sum(len(c.rows) for c in scene.constraints if c.held)
+    if rows > MAX_ROWS:
+        raise ConfigError(
+            scene.path,
+            "constraints",
+            f"hold {rows} rows at the start, and {MAX_ROWS} can be imposed at once: write 'held: false' for "
+            "one that need not hold at the start, or leave some out.",
+        )
+    for c in scene.constraints:
+        if c.friction and len(c.rows) != 1:
+            raise ConfigError(
+                scene.path,
+                f"constraint {c.name!r}",
+                f"has friction and {len(c.rows)} rows: friction is of one row; split it, or leave it out.",
+            )
 
 
 def rows_of_blocks(scene: Scene, candidates: Sequence[Candidate]) -> list[Row]:

@@ -28,7 +28,7 @@ def prune_cache(days: float = KEEP_days) -> str:
         if folder.name.startswith(_REMOVED):  # begun by a process that was killed
             shutil.rmtree(folder, ignore_errors=True)
         elif folder.name.startswith(_KINDS) and folder.is_dir():
-            if folder == kernel_folder() or time.time() - last_used(folder) <= days * DAY_s:
+            if folder == kernel_folder() or _is_used(folder, days):
                 kept += 1
             else:
                 freed += _remove(root, folder)
@@ -39,9 +39,20 @@ def prune_cache(days: float = KEEP_days) -> str:
     )
 
 
+def _is_used(folder: Path, days: float) -> bool:
+    """Whether a folder was used within some days; one that changes while it is looked at is in use."""
+    try:
+        return time.time() - last_used(folder) <= days * DAY_s
+    except OSError:
+        return True
+
+
 def _remove(root: Path, folder: Path) -> int:
     """Remove a folder, out of sight first, so that nobody loads from half of it; return its bytes."""
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    size = 0
+    with suppress(OSError):  # a file that another process has just renamed
+        for path in folder.rglob("*"):
+            size += path.stat().st_size if path.is_file() else 0
     with suppress(OSError):  # another process prunes too
         aside = root / f"{_REMOVED}{os.getpid()}-{folder.name}"
         folder.rename(aside)

@@ -46,7 +46,9 @@ def event_words(kind: Event, subject: str, value: float) -> str:
             return f"{subject} {_MODE_WORDS[Mode(int(value))]}"
         case Event.REFUSED:
             off = f"it is off by {value:.3g} (SI)" if math.isfinite(value) else "it is out of reach"
-            if value < 0.0:
+            if value == -math.inf:
+                off = "no rows are left, let another constraint go"
+            elif value < 0.0:
                 off = f"that would push a shape {-value * 1e3:.3g} mm into another"
             return f"{subject} was not imposed: {off}"
         case Event.RANK:

@@ -219,7 +219,7 @@ class Equations(ABC):
     def _checked(self, name: str, value: Any, dtype: type = np.float64) -> np.ndarray:
         n = self.nq if name == "q" else self.nu
         if type(value) is np.ndarray and value.dtype == dtype:
-            array: np.ndarray = np.ascontiguousarray(value)
+            array: np.ndarray = np.ascontiguousarray(value if value.flags.writeable else value.copy())
         else:
             array = self._numbers(name, value, n, dtype)
         if array.shape != (n,):

@@ -87,7 +87,7 @@ def loop_over(kinds: str) -> Any:
     )
     digest = hashlib.sha256(f"{source} {_own_hash()} numba {numba.__version__}".encode())
     return load_compiled(
-        cache_folder() / f"equations-{digest.hexdigest()[:24]}",
+        cache_folder(f"equations-{digest.hexdigest()[:24]}"),
         name,
         lambda: source,
         void(int64, int64, int64, *_signature(kinds, 1).args),

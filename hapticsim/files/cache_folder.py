@@ -8,13 +8,14 @@ from pathlib import Path
 
 from hapticsim.errors import HapticsimError
 from hapticsim.files.ownership import who_else_writes
+from hapticsim.files.shared_file import make_folder
 
 ENVIRONMENT = "HAPTICSIM_CACHE_DIR"
 ROOM = 1 << 20  # bytes that must fit before anything is compiled to be kept
 
 
-def cache_folder() -> Path:
-    """Return ``$HAPTICSIM_CACHE_DIR``, or a folder of the user's cache, as an absolute path.
+def cache_folder(name: str = "") -> Path:
+    """Return ``$HAPTICSIM_CACHE_DIR``, or a folder of the user's cache, or one in it, as an absolute path.
 
     It need not exist yet.
 
@@ -31,9 +32,9 @@ def cache_folder() -> Path:
                 f"there is no home folder for compiled code: set {ENVIRONMENT} to a folder you can write."
             ) from None
         chosen = str(Path(base) / "hapticsim")
-    root = Path(chosen).absolute()
-    _refuse_unsafe(root)
-    return root
+    folder = Path(chosen).absolute() / name
+    _refuse_unsafe(folder)
+    return folder
 
 
 def refuse_unwritable(folder: Path) -> None:
@@ -44,7 +45,7 @@ def refuse_unwritable(folder: Path) -> None:
     HapticsimError : with the sentence.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         trial = folder / f".room-{os.getpid()}"
         try:
             trial.write_bytes(bytes(ROOM))
@@ -61,17 +62,17 @@ def cannot_keep(folder: Path, error: Exception) -> str:
 
 
 @cache
-def _refuse_unsafe(root: Path) -> None:
+def _refuse_unsafe(folder: Path) -> None:
     """Refuse a folder of machine code that somebody else could change: what is there will be run."""
-    there = root
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    there = folder
     try:
+        while not there.exists() and there != there.parent:
+            there = there.parent
         why = who_else_writes(there)
     except OSError:
         return  # whoever writes there will say so
     if why:
         raise HapticsimError(
-            f"{root}: is not safe for compiled code, {why}: "
+            f"{folder}: is not safe for compiled code, {why}: "
             f"set {ENVIRONMENT} to a folder that nobody else can write (mode 700)."
         )

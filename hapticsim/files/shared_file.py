@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import math
 import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 POLL_s = 0.05
+FOLDER_MODE, FILE_MODE = 0o755, 0o644  # whatever the umask allows
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder, and those above it that are missing, which others may read and nobody else may write."""
+    for place in reversed([folder, *folder.parents]):
+        if not place.is_dir():
+            if place.exists():
+                raise NotADirectoryError(errno.ENOTDIR, "Not a directory", str(place))
+            place.mkdir(FOLDER_MODE, exist_ok=True)
 
 
 @contextmanager
@@ -21,8 +32,9 @@ def alone(folder: Path, name: str, limit_s: float = math.inf) -> Iterator[None]:
     The operating system releases the lock of a process that dies.  Where nobody can lock (a file system
     without locks), or after ``limit_s`` [s], the caller goes on without: two may do the work.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with open(folder / f"{name}.lock", "a") as file:
+    make_folder(folder)
+    lock = os.open(folder / f"{name}.lock", os.O_RDWR | os.O_CREAT, FILE_MODE)
+    with os.fdopen(lock, "a") as file:
         until = time.monotonic() + limit_s
         while True:
             try:
@@ -34,7 +46,11 @@ def alone(folder: Path, name: str, limit_s: float = math.inf) -> Iterator[None]:
             except OSError:
                 pass
             break
-        yield
+        try:
+            yield
+        finally:
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)  # closing leaves it to a child that was forked meanwhile
 
 
 def write_whole(path: Path, text: str | bytes, stamp: float | None = None) -> None:
@@ -42,11 +58,12 @@ def write_whole(path: Path, text: str | bytes, stamp: float | None = None) -> No
 
     stamp : time of modification [s since 1970], now if not given.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(path.parent)
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.", suffix=".draft")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(text.encode("utf-8") if isinstance(text, str) else text)
+            os.fchmod(file.fileno(), FILE_MODE)
         if stamp is not None:
             os.utime(draft, (stamp, stamp))
         os.replace(draft, path)

@@ -55,7 +55,8 @@ UNITS = {  # the large parts of a tick, by their names in the plan
     "engage": Called(engage_constraints, units.CHANGE, __name__),
     "handle": Called(handle_event, units.CHANGE, __name__),
 }
-LAST = ("capture", "settle", "engage", "handle")  # compiled after the tick, so that both processes have as much to do
+# Compiled after the tick, so that both processes have as much to do.
+LAST = ("capture", "settle", "engage", "handle")
 TICK = Called(step, STEP, __name__)
 OBSERVE = Called(observe, STEP, __name__)  # contact forces and witnesses at the state
 LOCATE = Called(locate, STEP, __name__)
@@ -63,7 +64,7 @@ LOCATE = Called(locate, STEP, __name__)
 RUN = Called(_run, types.void(int64, *STEP.args, int64), __name__)
 LOCKSTEP_RUN = Called(run_lockstep, LOCKSTEP, __name__)
 
-_compiled: dict[str, Any] = {}
+_compiled: dict[Any, Any] = {}
 _beside: list[Beside] = []
 _beginning = threading.Lock()
 
@@ -114,7 +115,7 @@ def compile_called(called: Called, progress: Progress | None = None) -> Any:
     if is_new:
         refuse_unwritable(kernel_folder())
         _compile_beside(called)
-    compiled = keep(called.function, called.signature, error_model="numpy")
+    compiled = keep(called.function, called.signature, **called.options)
     say(f"{time.perf_counter() - start:.1f} s\n")
     _compiled[name] = compiled
     return compiled
@@ -122,7 +123,7 @@ def compile_called(called: Called, progress: Progress | None = None) -> Any:
 
 def _is_here(called: Called) -> bool:
     """Whether it was compiled before, by this process or by another."""
-    return called.path in _compiled or is_kept(called.function, called.signature)
+    return called.path in _compiled or is_kept(called.function, called.signature, **called.options)
 
 
 def _compile_beside(called: Called) -> None:
@@ -137,16 +138,16 @@ def _compile_beside(called: Called) -> None:
                 _beside.extend(at_work)
         for process in at_work:
             process.wait(called.path)
-        if is_kept(called.function, called.signature):
+        if is_kept(called.function, called.signature, **called.options):
             return
 
 
 def compile_cached(function: Callable, signature: Signature) -> Any:
     """Compile any function in this process for a signature, or load what an earlier process compiled."""
-    name = f"{function.__module__}.{function.__qualname__}"
-    if name not in _compiled:
-        _compiled[name] = keep(function, signature, error_model="numpy")
-    return _compiled[name]
+    key = function, signature
+    if key not in _compiled:
+        _compiled[key] = keep(function, signature, error_model="numpy")
+    return _compiled[key]
 
 
 def address_of(compiled: Any, signature: Signature) -> int:

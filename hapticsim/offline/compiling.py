@@ -28,15 +28,23 @@ def compile_for(precision: str, function: Callable, signature: Any) -> Any:
     """
     key = (f"{function.__module__}.{function.__qualname__}", precision)
     if key not in _compiled:
-        if not is_kept(function, signature, _folder):
+        if not is_kept(function, signature, _folder, error_model="numpy"):
             refuse_unwritable(_folder())
         _compiled[key] = keep(function, signature, folder=_folder, error_model="numpy")
     return _compiled[key]
 
 
-def _folder() -> Path:
+def _name_of_sources() -> str:
     here = Path(__file__).parent
     digest = hashlib.sha256(numba.__version__.encode())
     for path in [*sorted(here.glob("*.py")), *sorted(Path(machine_code.__file__).parent.glob("*.py"))]:
-        digest.update(path.name.encode() + path.read_bytes())
-    return cache_folder() / f"offline-{digest.hexdigest()[:16]}"
+        if not path.name.startswith("."):
+            digest.update(path.name.encode() + path.read_bytes())
+    return f"offline-{digest.hexdigest()[:16]}"
+
+
+_SOURCES = _name_of_sources()  # as they are imported
+
+
+def _folder() -> Path:
+    return cache_folder(_SOURCES)

@@ -63,9 +63,9 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float) -> Ca
 def test_it_is_waited_for(cold: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called = small(tmp_path, monkeypatch, 1.0)
     other = Beside([called.path])
-    assert not is_kept(called.function, called.signature)
+    assert not is_kept(called.function, called.signature, **called.options)
     other.wait(called.path)
-    assert is_kept(called.function, called.signature)
+    assert is_kept(called.function, called.signature, **called.options)
     assert other._process is not None and other._process.wait() == 0
     other.end()
 
@@ -115,7 +115,7 @@ def test_where_all_of_them_fail_this_process_compiles(
     monkeypatch.setattr(beside, "PROGRAM", "raise SystemExit(1)")
     assert entry.compile_called(called)(4.0) == 8.0
     assert len(entry._beside) == 2
-    assert is_kept(called.function, called.signature)
+    assert is_kept(called.function, called.signature, **called.options)
 
 
 def test_what_nobody_waited_for_ends_with_this_process(tmp_path: Path) -> None:
@@ -138,13 +138,24 @@ def test_they_compile_the_hapticsim_that_asks_and_not_another_that_is_installed(
         "from hapticsim.kernels import entry; from hapticsim.kernels.machine_code.beside import Beside\n"
         "from hapticsim.kernels.machine_code.cache import is_kept\n"
         "Beside([entry.RUN.path]).wait(entry.RUN.path)\n"
-        "print(entry.__file__, is_kept(entry.RUN.function, entry.RUN.signature))"
+        "print(entry.__file__, is_kept(entry.RUN.function, entry.RUN.signature, **entry.RUN.options))"
     )
     environment = os.environ | {"HAPTICSIM_CACHE_DIR": str(tmp_path / "cache")}
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == [str(tmp_path / "hapticsim/kernels/entry.py"), "True"]
+
+
+def test_they_keep_it_where_this_process_looks_whatever_the_environment_says_since(
+    cold: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called = small(tmp_path, monkeypatch, 0.0)
+    kernel_folder()
+    monkeypatch.setenv("HAPTICSIM_CACHE_DIR", str(tmp_path / "elsewhere"))
+    Beside([called.path]).wait(called.path)
+    assert is_kept(called.function, called.signature, **called.options)
+    assert not (tmp_path / "elsewhere").exists()
 
 
 def test_one_that_finds_other_sources_compiles_nothing(cold: None, monkeypatch: pytest.MonkeyPatch) -> None:

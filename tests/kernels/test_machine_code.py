@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
+import stat
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from numba import float64
@@ -170,3 +174,99 @@ def test_a_start_that_can_keep_nothing_is_refused_before_anything_is_compiled(tm
     said = done.stdout + done.stderr
     assert f"{folder}/" in said and "compiling" not in said and "Traceback" not in said
     assert "cannot keep compiled code (Not a directory): set HAPTICSIM_CACHE_DIR to a folder that" in said
+
+
+def tripled(x):
+    return 3.0 * x
+
+
+def scaled(factor: float) -> Callable[[float], float]:
+    return lambda x: factor * x
+
+
+@pytest.mark.parametrize(
+    "part", ["function", "constant", "closure", "option", "setting", "processor", "python"]
+)
+def test_what_differs_in_anything_is_another_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    usual = store.Store(lambda: folder, double).file(SIGNATURE)
+    assert store.Store(lambda: folder, double).file(SIGNATURE) == usual
+    function, options, before = double, {}, usual
+    if part == "function":
+        function = tripled
+    elif part == "constant":  # two on one line
+        first, function = (lambda x: 2.0 * x), (lambda x: 3.0 * x)  # fmt: skip
+        before = store.Store(lambda: folder, first).file(SIGNATURE)
+    elif part == "closure":
+        before, function = store.Store(lambda: folder, scaled(2.0)).file(SIGNATURE), scaled(3.0)
+    elif part == "option":
+        options = {"error_model": "numpy"}
+    elif part == "setting":
+        monkeypatch.setattr(store.numba.config, "OPT", 0)
+    elif part == "processor":
+        codegen = store.cpu_target.target_context.codegen()
+        monkeypatch.setattr(type(codegen), "magic_tuple", lambda self: ("another processor",))
+    else:
+        monkeypatch.setattr(store.sys, "version", "4.0")
+    assert store.Store(lambda: folder, function, **options).file(SIGNATURE) != before
+
+
+def test_a_source_that_is_edited_while_a_process_runs_is_for_the_next_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    """The old machine code was kept under the name of the new source, for good."""
+    source = tmp_path / "edited.py"
+    source.write_text("def f(x):\n    return 2.0 * x\n")
+    names: dict[str, Any] = {}
+    exec(compile(source.read_text(), str(source), "exec"), names)
+    before = store.Store(lambda: folder, names["f"]).file(SIGNATURE)
+    source.write_text(source.read_text() + "\nFACTOR = 3.0\n")
+    assert store.Store(lambda: folder, names["f"]).file(SIGNATURE) == before
+
+
+def test_others_may_read_what_is_kept_and_nobody_else_write_it_whatever_the_umask(folder: Path) -> None:
+    for umask in (0o000, 0o077):
+        before = os.umask(umask)
+        try:
+            place = folder / f"{umask:o}" / "kernels"
+            assert hits(place) == 0
+        finally:
+            os.umask(before)
+        (file,) = place.glob("*.kept")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o644
+        assert all(not path.stat().st_mode & 0o022 for path in (place, place.parent, *place.iterdir()))
+
+
+def test_a_lock_is_given_back_although_a_child_was_forked_meanwhile(folder: Path) -> None:
+    with shared_file.alone(folder, "one"):
+        child = os.fork()
+        if child == 0:
+            time.sleep(5.0)
+            os._exit(0)
+    try:
+        begun = time.monotonic()
+        with shared_file.alone(folder, "one", 4.0):
+            assert time.monotonic() - begun < 2.0
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="root alone can take the right to look away from itself")
+def test_a_folder_that_may_not_be_entered_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    os.chown(closed, 65534, 65534)
+    program = (
+        "from hapticsim.errors import HapticsimError\n"
+        "from hapticsim.files.cache_folder import cache_folder, refuse_unwritable\n"
+        "try: refuse_unwritable(cache_folder('kernels'))\n"
+        "except HapticsimError as error: print(error)"
+    )
+    rights = "-dac_override,-dac_read_search"
+    done = subprocess.run(
+        ["setpriv", f"--bounding-set={rights}", f"--inh-caps={rights}", sys.executable, "-c", program],
+        env=os.environ | {"HAPTICSIM_CACHE_DIR": str(closed / "below")}, text=True, capture_output=True,
+    )  # fmt: skip
+    assert done.stderr == "" and "cannot keep compiled code (Permission denied): set HAPTICSIM" in done.stdout

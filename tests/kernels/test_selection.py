@@ -306,3 +306,16 @@ def test_speeds_that_the_rows_do_not_see_have_no_condition():
     choice = Choice(np.array([[1.0, 0.0]]), np.eye(2))
     args = choice.R, 1, 2, choice.condition, np.zeros((1, 1))
     assert condition_with(np.array([1]), *args) == np.inf
+
+
+def test_entries_whose_squares_are_nothing_do_not_divide_by_it():
+    """A body at rest leaves 1e-218 in its quaternion, and its rows have entries of that size."""
+    rows = np.eye(4)[:3]
+    rows[0, 2] = rows[1, 2] = 1e-200
+    turned, pivots = rows.copy(), np.zeros(3, np.int64)
+    pivot_columns(turned, 3, 4, np.array([2, 0, 1, 3]), 1, pivots, np.zeros(4))
+    assert pivots[0] == 2 and sorted(pivots) == [0, 1, 2]
+    assert np.all(np.isfinite(turned))
+    np.testing.assert_allclose(turned @ turned.T, np.eye(3), atol=1e-15)
+    choice = Choice(rows, np.eye(4), rank_before=1, order=np.array([2, 0, 1, 3]))
+    assert choice.rank == 3 and choice.condition == pytest.approx(1.0)

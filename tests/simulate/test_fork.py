@@ -216,3 +216,17 @@ def test_a_fork_of_the_same_scene_with_another_value_is_refused(change):
     fork = hs.Simulation(scene).fork()
     with pytest.raises(hs.ConfigError, match="is of this scene with other values, and this is"):
         hs.Simulation(change(scene)).restore(fork)
+
+
+def test_a_scene_that_starts_where_a_fork_stands_can_be_set_and_restored():
+    """The arrays of a fork cannot be written to; those of a state made of them can."""
+    scene = hs.load(CONFIGS / "four_bar.yaml")
+    sim = hs.Simulation(scene)
+    sim.step(5)
+    fork = sim.fork()
+    assert not fork.state.q.flags.writeable
+    other = hs.Simulation(replace(scene, q0=fork.state.q, u0=fork.state.u))
+    other.step(5)
+    other.set_state(fork.state.q, fork.state.u)
+    other.restore(other.fork())
+    assert np.array_equal(other.state.q, fork.state.q)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import hapticsim as hs
 from hapticsim.codes import Event, Fault, Mode
+from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
+from hapticsim.model.constraints import Friction
 from tests.loop_scenes import impulse, slider
 
 
@@ -170,3 +174,64 @@ def test_a_constraint_impossible_at_the_start_is_refused_with_its_gap_and_the_re
     with pytest.raises(ConfigError) as caught:
         hs.Simulation(slider([far]))
     assert "'peg.0' open by 0.5" in str(caught.value) and "close_loops: true" in str(caught.value)
+
+
+def welded(held: list[bool]) -> hs.Scene:
+    """Free bodies in a row, each with a weld of six rows to the world."""
+    count = range(len(held))
+    bodies = [
+        f"    - {{name: b{i}, inertial: {{mass_kg: 1.0, inertia_kg_m2: {{xx: 0.01, yy: 0.012, zz: 0.011}}}}}}"
+        for i in count
+    ]
+    joints = [f"    - {{name: j{i}, type: free, parent: world, child: b{i}}}" for i in count]
+    welds = [
+        f"  - {{name: w{i}, kind: weld, bodies: [b{i}, world], origin_b: {{xyz_m: [{0.3 * i:g}, 0, 0]}}, "
+        f"held: {str(held[i]).lower()}}}"
+        for i in count
+    ]
+    start = ", ".join(f"j{i}: {{xyz_m: [{0.3 * i:g}, 0, 0]}}" for i in count)
+    lines = [
+        "name: welded", "robot:", "  bodies:", *bodies, "  joints:", *joints, "constraints:", *welds,
+        f"initial: {{free: {{{start}}}}}",
+    ]  # fmt: skip
+    return loads("\n".join(lines))
+
+
+def test_constraints_with_more_rows_than_can_be_imposed_are_refused_at_the_start():
+    """Those beyond were dropped without a word: bodies fell that were said to be held."""
+    with pytest.raises(ConfigError) as caught:
+        hs.Simulation(welded([True] * 6))
+    assert (
+        "constraints hold 36 rows at the start, and 32 can be imposed at once: write 'held: false' for one"
+        in str(caught.value)
+    )
+
+
+def test_a_constraint_for_which_no_rows_are_left_is_refused_as_a_whole():
+    sim = hs.Simulation(welded([True] * 4 + [False, False]))
+    sim.step(10)
+    sim.switch("w4", True)
+    sim.switch("w5", True)
+    sim.step()
+    assert [sim.held[f"w{i}"] for i in range(6)] == [Mode.HELD] * 5 + [Mode.FREE]
+    (refused,) = [e for e in sim.events if e.kind == Event.REFUSED]
+    assert refused.subject == "'w5'" and refused.value == -np.inf
+    assert refused.text == "'w5' was not imposed: no rows are left, let another constraint go"
+    heights = [sim.body_pose(f"b{i}").translation[2] for i in range(6)]
+    sim.step(100)
+    moved = [sim.body_pose(f"b{i}").translation[2] - heights[i] for i in range(6)]
+    assert np.abs(moved[:5]).max() < 1e-12 and moved[5] < -0.04
+    sim.switch("w0", False)
+    sim.step()
+    sim.switch("w5", True)
+    sim.step(100)
+    assert sim.held["w0"] == Mode.FREE and sim.held["w5"] == Mode.FREE  # out of reach by now
+    assert sim.state.fault == Fault.NONE
+
+
+def test_friction_of_more_rows_than_one_is_refused():
+    scene = slider(["name: rail, kind: lock, joints: [along]"])
+    rail = scene.constraints[0]
+    both = replace(rail, rows=rail.rows * 2, friction=Friction(1.0, 0.5))
+    with pytest.raises(ConfigError, match="'rail' has friction and 2 rows"):
+        hs.Simulation(replace(scene, constraints=(both,)))

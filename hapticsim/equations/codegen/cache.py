@@ -71,7 +71,7 @@ def equations_folder(tree: MovingTree, frames: Iterable[str], precision: str = "
         digest.update(f"{name} {index}".encode())
         digest.update(np.ascontiguousarray(X_MB.rotation, float).tobytes())
         digest.update(np.ascontiguousarray(X_MB.translation, float).tobytes())
-    return cache_folder() / f"equations-{digest.hexdigest()[:24]}"
+    return cache_folder(f"equations-{digest.hexdigest()[:24]}")
 
 
 def load_generated(folder: Path, name: str, generate: Callable[[], str]) -> ModuleType:

@@ -243,7 +243,7 @@ def form(source: Any) -> System:
 
 def mechanism_folder(digest: str) -> Path:
     """Return the folder for a mechanism, or for equations of it; it need not exist yet."""
-    return cache_folder() / f"equations-{digest[:24]}"
+    return cache_folder(f"equations-{digest[:24]}")
 
 
 def require_sympy(where: str) -> None:

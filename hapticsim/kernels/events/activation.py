@@ -26,6 +26,7 @@ from hapticsim.kernels.rows.row_table import (
     HELD,
     evaluate_equations,
     evaluate_row,
+    has_room,
     list_constraints,
     rate_of,
 )
@@ -202,8 +203,8 @@ def impose(plan, state, inp, ws, out, t):
     """Hold the constraints of ws.wanted at (ws.q0, ws.u0) with their gaps closed.
 
     Returns the largest gap left, the rate by which rows contradict one another, and how much deeper the
-    deepest shape is in another [m]; where one of them is too large the constraints are free again and ws.q0
-    is what it was.
+    deepest shape is in another [m], -inf where no rows are left; where one of them is too large the
+    constraints are free again and ws.q0 is what it was.
     """
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
     before = deepest(plan, state, ws)
@@ -213,8 +214,9 @@ def impose(plan, state, inp, ws, out, t):
         if ws.wanted[c] == 1:
             latch(plan, state, ws, c, t)
             state.mode[c] = HELD
-    gap = close_gaps(plan, state, inp, ws, t)
-    clash = deep = 0.0
+    gap, clash, deep = math.inf, 0.0, -math.inf
+    if has_room(plan, state, ws):
+        gap, deep = close_gaps(plan, state, inp, ws, t), 0.0
     if gap <= NEAR:
         evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[HELD_ROWS], ws)
         ldl_factor(ws.M, ws.u0.size, ws.L)
@@ -276,7 +278,9 @@ def tell_imposed(plan, state, ws, out, t, c, gap, clash, deep):
     if clash > CLASH:
         name_conflict(plan, state, ws, out, ws.counts[HELD_ROWS], t)
         take_force_away(state, INCONSISTENT)
-    if gap <= NEAR and clash <= CLASH:
+    if deep == -math.inf:
+        record(out, REFUSED, c, deep, t)
+    elif gap <= NEAR and clash <= CLASH:
         record(out, REFUSED, c, -deep, t)
     else:
         record(out, REFUSED, c, clash if clash > CLASH else gap, t)

@@ -59,7 +59,11 @@ def pivot_columns(W, r, n, order, before, pivots, norms):
             a, b = top[p], row[p]
             if b == 0.0:
                 continue
-            inverse = 1.0 / math.sqrt(a * a + b * b)
+            size = math.sqrt(a * a + b * b)
+            if size == 0.0:  # both so small that their squares are nothing
+                row[p] = 0.0
+                continue
+            inverse = 1.0 / size
             cs, sn = a * inverse, b * inverse
             for k in range(n):
                 x, y = top[k], row[k]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import select
+import selectors
 import subprocess
 import sys
 import threading
@@ -48,7 +48,15 @@ class Beside:
         self._reading = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         folder, nowhere = kernel_folder(), subprocess.DEVNULL
-        command = [sys.executable, "-P", "-c", PROGRAM, json.dumps(sys.path), folder.name, *paths]
+        command = [
+            sys.executable,
+            "-P",
+            "-c",
+            PROGRAM,
+            json.dumps([path for path in sys.path if isinstance(path, str)]),
+            folder.name,
+            *paths,
+        ]
         environment = os.environ | {ENVIRONMENT: str(folder.parent)}
         try:
             self._process = subprocess.Popen(
@@ -67,8 +75,9 @@ class Beside:
         with self._reading:
             said = self._process.stdout if self._process is not None else None
             while path not in self._done and said is not None and not said.closed:
-                ready, _, _ = select.select([said], [], [], SILENT_s)
-                data = os.read(said.fileno(), 4096) if ready else b""
+                with selectors.DefaultSelector() as selector:
+                    selector.register(said, selectors.EVENT_READ)
+                    data = os.read(said.fileno(), 4096) if selector.select(SILENT_s) else b""
                 if not data:
                     self.end()
                 *lines, self._rest = (self._rest + data).split(b"\n")

@@ -24,5 +24,5 @@ def build(sources: str, *paths: str) -> None:
     for path in paths:
         import_module(path.partition(":")[0])
         called = DECLARED[path]
-        keep(called.function, called.signature, error_model="numpy")
+        keep(called.function, called.signature, **called.options)
         print(path, flush=True)

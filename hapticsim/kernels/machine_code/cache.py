@@ -22,7 +22,7 @@ from hapticsim.files.shared_file import alone
 from hapticsim.kernels.machine_code.store import Store
 
 decorate: Any = njit
-WAIT_s = 600.0  # for another process, which may be stopped: then both compile
+WAIT_s = 120.0  # for another process, which may be stopped: then both compile
 
 
 def _name_of_sources() -> str:
@@ -30,7 +30,7 @@ def _name_of_sources() -> str:
     digest = hashlib.sha256(f"{numba.__version__} {package}".encode())
     folders = (package / "kernels", package / "realtime")
     sources = [*(path for folder in folders for path in folder.rglob("*.py")), package / "codes.py"]
-    for path in sorted(sources):
+    for path in sorted(path for path in sources if not path.name.startswith(".") and path.is_file()):
         digest.update(str(path.relative_to(package)).encode() + path.read_bytes())
     return f"kernels-{digest.hexdigest()[:16]}"
 
@@ -46,12 +46,14 @@ def kernel_folder() -> Path:
     ------
     HapticsimError : the user's cache cannot be used (files/cache_folder.py).
     """
-    return cache_folder() / _SOURCES
+    return cache_folder(_SOURCES)
 
 
-def is_kept(function: Callable, signature: Signature, folder: Callable[[], Path] = kernel_folder) -> bool:
-    """Whether an earlier process compiled it, for this processor and this Python."""
-    return Store(folder, function).holds(signature)
+def is_kept(
+    function: Callable, signature: Signature, folder: Callable[[], Path] = kernel_folder, **options: Any
+) -> bool:
+    """Whether an earlier process compiled it with these options, for this processor and this Python."""
+    return Store(folder, function, **options).holds(signature)
 
 
 def keep(
@@ -62,7 +64,7 @@ def keep(
     Of processes that want the same signature at once, one compiles and the others wait and load.
     """
     compiled: Any = decorate(nogil=True, **options)(function)
-    store = Store(folder, function)
+    store = Store(folder, function, **options)
     if compiled is function:  # NUMBA_DISABLE_JIT
         return compiled
     compiled._cache = store

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from numba.core.typing.templates import Signature
 
@@ -25,6 +26,11 @@ class Called:
 
     def __post_init__(self) -> None:
         DECLARED[self.path] = self
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """How it is compiled (jit.py)."""
+        return {"error_model": "numpy"}
 
     @property
     def path(self) -> str:

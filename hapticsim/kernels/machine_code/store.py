@@ -7,6 +7,7 @@ it, and each file begins with the hash of what follows: whatever is damaged coun
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 import pickle
@@ -14,8 +15,11 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
+import llvmlite
+import numba
 from numba.core.caching import _Cache
 from numba.core.compiler import CompileResult
 from numba.core.registry import cpu_target
@@ -24,6 +28,7 @@ from numba.core.serialize import dumps
 from hapticsim.files.shared_file import write_whole
 
 HASH = hashlib.sha256().digest_size  # bytes
+SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VECTORIZE")  # of numba
 
 
 class Store(_Cache):
@@ -32,21 +37,23 @@ class Store(_Cache):
     Parameters
     ----------
     folder : returns the folder, when it is first needed.
+    options : with which it is compiled.
     """
 
-    def __init__(self, folder: Callable[[], Path], function: Callable) -> None:
-        self._folder, self._function = folder, function
+    def __init__(self, folder: Callable[[], Path], function: Callable, **options: Any) -> None:
+        self._folder, self._function, self._options = folder, function, options
 
     @property
     def cache_path(self) -> str:
         return str(self._folder())
 
     def file(self, signature: Any) -> Path:
-        """The file of one signature, on this processor and this Python."""
+        """The file of one signature: of this function, compiled so, for this processor and this Python."""
         function, processor = self._function, cpu_target.target_context.codegen().magic_tuple()
-        line = function.__code__.co_firstlineno
-        digest = hashlib.sha256(f"{signature} {processor} {sys.version} {line}".encode())
-        digest.update(function.__code__.co_code + Path(inspect.getfile(function)).read_bytes())
+        settings = [getattr(numba.config, name, None) for name in SETTINGS]
+        about = (signature, sorted(self._options.items()), settings, processor, llvmlite.__version__)
+        digest = hashlib.sha256(f"{about} {sys.version}".encode())
+        digest.update(_source(inspect.getfile(function)) + _words(function.__code__).encode())
         if function.__closure__:
             digest.update(dumps(tuple(cell.cell_contents for cell in function.__closure__)))
         return self._folder() / f"{function.__module__}.{function.__name__}-{digest.hexdigest()[:16]}.kept"
@@ -80,6 +87,18 @@ class Store(_Cache):
 
     def flush(self) -> None:
         """A file that is whole does not go stale."""
+
+
+@functools.cache
+def _source(file: str) -> bytes:
+    """Return the hash of a source as it was when this process first asked: an edit is for the next."""
+    return hashlib.sha256(Path(file).read_bytes()).digest()
+
+
+def _words(code: CodeType) -> str:
+    """Return what a function does, and with which names and constants."""
+    constants = [_words(c) if isinstance(c, CodeType) else repr(c) for c in code.co_consts]
+    return f"{code.co_firstlineno} {code.co_code!r} {code.co_names} {code.co_varnames} {constants}"
 
 
 def _read_whole(path: Path) -> bytes | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hapticsim.kernels.memory.arrays import MAX_ROWS, Input, State
+from hapticsim.kernels.memory.arrays import MAX_EVENTS, MAX_ROWS, Input, State
 
 
 def sizes_of_run(
@@ -14,7 +14,7 @@ def sizes_of_run(
 ) -> dict[str, int]:
     """Return the sizes by their names (arrays.py)."""
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF}
-    return {**given, "nb": nk + nc, "nr": max(1, min(nw, MAX_ROWS))}
+    return {**given, "nb": nk + nc, "nr": max(1, min(nw, MAX_ROWS)), "places": 3 * MAX_EVENTS}
 
 
 def state_at_start(
@@ -32,13 +32,13 @@ def state_at_start(
     """
     return State.zeros(
         sizes,
-        q=q0,
-        u=u0,
+        q=np.array(q0),  # copied: what cannot be written to would make a state that cannot
+        u=np.array(u0),
         mode=mode,
         order=np.arange(sizes["nu"]),
         combine=np.eye(sizes["nr"]),
         offset=offset,
-        origin_W=origin_W,
+        origin_W=np.array(origin_W),
         turn_offset=np.array([1.0, 0.0, 0.0, 0.0]),
     )
 

@@ -6,8 +6,8 @@ between ticks.
 
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
 constraint), nk contact candidates, nc constraints, nb blocks and nw rows in all, ne equations of the
-mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses share.  W world axes,
-D device axes, B body axes; A and B the two bodies of a row.
+mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses share, places for the
+events of a tick.  W world axes, D device axes, B body axes; A and B the two bodies of a row.
 
 A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
 once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
@@ -186,7 +186,7 @@ class Output(Block):
     gap: Vector = of("nw")  # [m] or [rad] before projection, of contacts and of other imposed rows
     normal_W: Matrix = of("nk, 3")  # from the surface to the sphere
     point_W: Matrix = of("nk, 3")  # [m] on the sphere
-    events: Matrix = of("3 * MAX_EVENTS, 4")  # codes.Event, contact or -1, value, time in the tick [s]
+    events: Matrix = of("places, 4")  # codes.Event, contact or -1, value, time in the tick [s]
     counts: IntVector = of(6)  # EVENTS ...
     residual: Vector = of(1)  # [m] largest |gap| of imposed rows before projection: the drift of the tick
     choices: Matrix = of("MAX_CHOICES, CHOICE + 3 * nu")  # time [s], rank before, rank, rows, condition of

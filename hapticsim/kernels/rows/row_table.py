@@ -30,6 +30,16 @@ def list_constraints(plan, state, ws):
 
 
 @kernel
+def has_room(plan, state, ws):
+    """Whether the rows of all constraints that are not free fit; one that slips may stick."""
+    rows = 0
+    for c in range(plan.contacts, state.mode.size):
+        if state.mode[c] != FREE:
+            rows += plan.block_start[c + 1] - plan.block_start[c]
+    return rows <= ws.rows.size
+
+
+@kernel
 def list_rows(plan, state, ws):
     """ws.rows = all rows imposed, constraints first; return their number."""
     m = list_constraints(plan, state, ws)
