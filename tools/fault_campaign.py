@@ -22,6 +22,7 @@ from __future__ import annotations
 import importlib
 import math
 import random
+import signal
 import sys
 import time
 from pathlib import Path
@@ -158,6 +159,10 @@ def main() -> None:
     add("--again", action="store_true", help="try a kind that was late a second time, and judge by that")
     add("--list", action="store_true", help="list all kinds and what they do")
     options = parser.parse_args()
+    if (
+        signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    ):  # nohup: what a closed terminal does would not be seen
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for module in MODULES:
         importlib.import_module(f"campaign.{module}")
     if options.list:

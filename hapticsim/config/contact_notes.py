@@ -44,7 +44,8 @@ def _rows(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint
     if most > MAX_ROWS:
         yield (
             f"contacts and constraints may ask for {most} rows at once, and {MAX_ROWS} can be imposed: a "
-            "contact beyond that is left out, with an event and without force on the hand."
+            "contact beyond that is left out, with an event and without force on the hand, and a constraint "
+            "is refused."
         )
 
 
