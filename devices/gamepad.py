@@ -96,7 +96,7 @@ class Gamepad(HeldDriver):
                 self._rumble()
         return self._target.at(time_s, self._goal), self._buttons, 0
 
-    def _steer_turn(self, time_s: float) -> float:
+    def _steer_rotation(self, time_s: float) -> float:
         return self._turn.at(time_s, (self._turn_goal, 0.0, 0.0))[0]
 
     def write(self, force_N: Vector) -> Vector:

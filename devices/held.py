@@ -106,7 +106,7 @@ class HeldDriver(Driver):
     def _steer(self, time_s: float) -> tuple[Vector, int, int]:
         """Target of the hand [m], buttons and further flags, ``time_s`` seconds after the first read."""
 
-    def _steer_turn(self, time_s: float) -> float:
+    def _steer_rotation(self, time_s: float) -> float:
         """Angle about Z that the hand wants [rad], at that time; asked for only while the handle turns."""
         return 0.0
 
@@ -125,7 +125,7 @@ class HeldDriver(Driver):
         sample = self.device.read(now_s, target_m, buttons)
         sample.flags |= flags
         if self.wrist is not None:
-            angle, rate = self.wrist.read(sample.time_s, self._steer_turn(sample.time_s - self._first_s))
+            angle, rate = self.wrist.read(sample.time_s, self._steer_rotation(sample.time_s - self._first_s))
             sample.quaternion_wxyz = (math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle))
             sample.angular_velocity_rad_per_s = (0.0, 0.0, rate)
         return sample

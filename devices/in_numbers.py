@@ -63,16 +63,16 @@ def device_numbers(driver: ScriptedHand) -> dict[str, Any]:
         "edge_damping": EDGE_DAMPING_NS_PER_M,
         "resolution": limits.position_resolution_m,
         "window_s": device._window_s,
-        "turns": int(wrist is not None),
-        "turn_transition": np.array(wrist._transition) if wrist else np.zeros(6),
+        "rotates": int(wrist is not None),
+        "rotation_transition": np.array(wrist._transition) if wrist else np.zeros(6),
         "grip_damping": wrist.grip.damping_Nms_per_rad if wrist else 0.0,
-        "turn_coulomb": wrist.limits.coulomb_friction_Nm if wrist else 0.0,
+        "rotation_coulomb": wrist.limits.coulomb_friction_Nm if wrist else 0.0,
         "max_torque": wrist.limits.max_torque_Nm if wrist else 0.0,
-        "turn_resolution": wrist.limits.angular_resolution_rad if wrist else 1.0,
+        "angular_resolution": wrist.limits.angular_resolution_rad if wrist else 1.0,
         "done": np.zeros(3, np.int64),
         "motion": np.zeros(9),
         "force": np.zeros(4),
-        "turning": np.zeros(3),
+        "rotation": np.zeros(3),
         "late": np.zeros((late, 4)),
         "history": np.zeros((math.ceil(device._window_s / STEP_S) + 4, 5)),
         "places": np.zeros(3, np.int64),
@@ -115,7 +115,7 @@ def give_back(driver: ScriptedHand, numbers: Any) -> None:
     device, wrist, done = driver.device, driver.wrist, numbers.done
     if done[1] == 0:
         return
-    m, f, t = numbers.motion.tolist(), numbers.force.tolist(), numbers.turning.tolist()
+    m, f, t = numbers.motion.tolist(), numbers.force.tolist(), numbers.rotation.tolist()
     steps, time_s = int(done[0]), int(done[0]) * STEP_S
     first, count, place = (int(n) for n in numbers.places)
     rows = [numbers.history[(first + i) % len(numbers.history)].tolist() for i in range(count)]

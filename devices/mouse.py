@@ -121,7 +121,7 @@ class Mouse(HeldDriver):
             self._goal, buttons = within(found[0], self._reach_m), found[1]
         return self._target.at(time_s, self._goal), buttons, 0
 
-    def _steer_turn(self, time_s: float) -> float:
+    def _steer_rotation(self, time_s: float) -> float:
         found = self._source.turn() if self._source is not None else None
         if found is not None:
             self._turn_goal = min(max(found, -TURN_REACH), TURN_REACH)

@@ -142,7 +142,7 @@ class Scripted(HeldDriver):
                 buttons |= press.button
         return self.target_at(t), buttons, 0
 
-    def _steer_turn(self, time_s: float) -> float:
+    def _steer_rotation(self, time_s: float) -> float:
         return self.angle_at(self._script_time(time_s))
 
     def _script_time(self, time_s: float) -> float:

@@ -28,7 +28,7 @@ from hapticsim.model.scene import ContactPair, Scene
 
 RESPONSE_FROM = 24  # speeds: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
 
-TURNING = {"none": 0, "z": 1, "full": 2}  # Plan.turning
+COUPLED_ROTATION = {"none": 0, "z": 1, "full": 2}  # Plan.coupled_rotation
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +158,7 @@ def takes_responses(equations: Equations) -> bool:
 def apply_gains(inp: Input, gains: Gains) -> None:
     """Put the coupler's gains and the force limit into the input of the tick."""
     inp.coupler[:] = gains.translation.as_input
-    inp.turn_coupler[:] = gains.rotation.as_input if gains.rotation else 0.0
+    inp.rotation_coupler[:] = gains.rotation.as_input if gains.rotation else 0.0
 
 
 def _cut_off_s(scene: Scene) -> float:
@@ -171,14 +171,14 @@ def _cut_off_s(scene: Scene) -> float:
     return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
 
 
-def turning_speeds(model: SceneModel) -> np.ndarray:
+def angular_speeds(model: SceneModel) -> np.ndarray:
     """(nu,) int, 1 for each component of the angular velocity of a joint with a quaternion."""
-    turns = np.zeros(model.nu, np.int64)
+    angular = np.zeros(model.nu, np.int64)
     for joint in model.moving_joints:
         if joint.quaternion is not None:
             start = model.u_slice(joint.name).start
-            turns[start : start + 3] = 1
-    return turns
+            angular[start : start + 3] = 1
+    return angular
 
 
 def _pair(scene: Scene, candidate: Candidate) -> ContactPair:
@@ -244,7 +244,7 @@ def _plan(
         q_of_u=q_of_u,
         **asdict(stiff),
         driven=int(np.any(table["row_drive"][:, :2])),
-        turns=turning_speeds(model),
+        angular=angular_speeds(model),
         handle_frame=place[handle.body] if handle else -1,
         handle_point=np.array(handle.point_B, float) if handle else np.zeros(3),
         sphere_inward=np.array([c.inward_B for c in candidates], float).reshape(nk, 3),
@@ -267,7 +267,7 @@ def _plan(
         max_stretch_m=float(safety.max_stretch_m),
         reseat=int(scene.mapping.origin_W is None),
         max_device_speed=float(safety.max_device_speed_m_per_s),
-        turning=TURNING[scene.coupler.rotation],
+        coupled_rotation=COUPLED_ROTATION[scene.coupler.rotation],
         quaternion_WD=quaternion_of(scene.mapping.rotation_WD),
         torque_scale=float(scene.mapping.force_scale / scene.mapping.motion_scale),
         slew_Nm_per_s=float(scene.coupler.torque_slew),

@@ -9,11 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from hapticsim.arguments import number, numbers, shown, unusable
-from hapticsim.assemble.assembly import Assembly, assemble, turning_speeds
+from hapticsim.assemble.assembly import Assembly, angular_speeds, assemble
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, Output
-from hapticsim.kernels.motion.energy import MOST_Q, MOST_TURN, MOST_U
+from hapticsim.kernels.motion.energy import MOST_Q, MOST_ROTATION, MOST_U
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.protocol import SceneModel, is_model
 from hapticsim.model.scene import Scene, Shape
@@ -78,7 +78,7 @@ def refuse_beyond(assembly: Assembly, q: np.ndarray, u: np.ndarray, path: str, k
     if np.abs(q).max(initial=0.0) > MOST_Q:
         why = f"has a coordinate of {np.abs(q).max():.3g} m or rad: at most {MOST_Q:g} is allowed."
         raise ConfigError(path, key, why)
-    most = np.where(turning_speeds(model) == 1, min(MOST_U, MOST_TURN / tick_s), MOST_U)
+    most = np.where(angular_speeds(model) == 1, min(MOST_U, MOST_ROTATION / tick_s), MOST_U)
     if np.any(np.abs(u) > most):
         r = int(np.argmax(np.abs(u) / most))
         why = f"gives {model.speed_names[r]!r} a speed of {u[r]:.3g} (SI): at most {most[r]:g} is allowed"

@@ -51,7 +51,7 @@ def row_table(
         "kinetic_friction": np.array([f.kinetic if f else 0.0 for f in frictions], float),
         "friction_load": np.array([f.load if f else 0.0 for f in frictions], float),
         "friction_normal": whole([block[f.normal] if f and f.normal is not None else -1 for f in frictions]),
-        "touch_engages": whole([_engaged(scene, c, block) for c in candidates]),
+        "touch_activates": whole([_activated(scene, c, block) for c in candidates]),
         "row_kind": whole([row.kind for row in rows]),
         "row_block": np.repeat(np.arange(len(sizes)), sizes).astype(np.int64),
         "row_a": whole([place[row.a] for row in rows]),
@@ -121,7 +121,7 @@ def _items(rows: Sequence[Row], model: SceneModel) -> dict[str, np.ndarray]:
     }
 
 
-def _engaged(scene: Scene, candidate: Candidate, block: Mapping[str, int]) -> int:
+def _activated(scene: Scene, candidate: Candidate, block: Mapping[str, int]) -> int:
     """Block of the constraint that the touch of a candidate switches on, -1 for none."""
     for constraint in scene.constraints:
         if constraint.touch is not None and set(constraint.touch) == {candidate.a, candidate.b}:

@@ -27,7 +27,7 @@ class StiffParts:
     damping_rate: float  # [1/s]
     spring_rate: float  # [rad/s]
     handle_mobility: float  # [1/kg]
-    turn_mobility: float  # [1/(kg m^2)]
+    rotation_mobility: float  # [1/(kg m^2)]
     energy_scale: float  # [J]
 
 
@@ -52,7 +52,7 @@ def find_stiff_parts(
         damping_rate=float(decay),
         spring_rate=float(np.sqrt(springs.max())) if in_stages else 0.0,
         handle_mobility=float(pushed.max()),
-        turn_mobility=float(turned.max()),
+        rotation_mobility=float(turned.max()),
         energy_scale=float(kinetic.mean() + potential.std()),
     )
 

@@ -79,7 +79,7 @@ class Window:
             frames = _SCREENSHOT_FRAMES
         while not self.controls.closing and (frames is None or self.frames_drawn < frames):
             now_s = time.monotonic()
-            self.controls.turn_hand(now_s)
+            self.controls.rotate_hand(now_s)
             for event in pygame.event.get():
                 self.controls.take(event, now_s)
             self.feed.poll()

@@ -30,7 +30,7 @@ class AxisGains:
 
     @property
     def as_input(self) -> tuple[float, float, float]:
-        """``Input.coupler`` or ``turn_coupler`` (kernels/memory/arrays.py)."""
+        """``Input.coupler`` or ``rotation_coupler`` (kernels/memory/arrays.py)."""
         return self.world_stiffness, self.world_damping, self.limit
 
     @property

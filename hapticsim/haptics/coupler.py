@@ -180,7 +180,7 @@ def _rotation(
     """
     if settings.rotation == "none":
         return None
-    own, asked = limits.physical_damping_Nms_per_rad, settings.turning_device_damping
+    own, asked = limits.physical_damping_Nms_per_rad, settings.rotational_device_damping
     b, limit = own if asked is None else asked, settings.torque_limit
     if limits.max_torque_Nm == 0.0:
         return uncoupled(b, HAND_TURNING_DAMPING)
@@ -191,7 +191,7 @@ def _rotation(
     )  # fmt: skip
     return derive_axis(
         Asked(
-            settings.turning_stiffness, settings.turning_damping,
+            settings.rotational_stiffness, settings.rotational_damping,
             "stiffness_Nm_per_rad", "damping_Nms_per_rad", "N m/rad", "N m s/rad",
         ),
         axis,

@@ -17,11 +17,11 @@ from numba.experimental.function_type import _get_wrapper_address
 
 from hapticsim.files.cache_folder import refuse_unwritable
 from hapticsim.kernels import units
-from hapticsim.kernels.events.activation import engage_constraints
-from hapticsim.kernels.events.dispatch_event import handle_event
+from hapticsim.kernels.events.activation import activate_constraints
+from hapticsim.kernels.events.dispatch_event import dispatch_event
 from hapticsim.kernels.events.observe import locate, observe
-from hapticsim.kernels.events.resolve_contacts import capture_contacts, resolve_contacts
-from hapticsim.kernels.events.switching import settle_constraints
+from hapticsim.kernels.events.resolve_contacts import resolve_contacts, rest_chattering
+from hapticsim.kernels.events.switching import resolve_switched_constraints
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
 from hapticsim.kernels.machine_code.beside import Beside, processors
@@ -50,13 +50,13 @@ UNITS = {  # the large parts of a tick, by their names in the plan
     "choose": Called(choose_independent, units.CHOICE, __name__),
     "stage": Called(evaluate_stage, units.STAGE, __name__),
     "resolve": Called(resolve_contacts, units.CHANGE, __name__),
-    "capture": Called(capture_contacts, units.CHANGE, __name__),
-    "settle": Called(settle_constraints, units.CHANGE, __name__),
-    "engage": Called(engage_constraints, units.CHANGE, __name__),
-    "handle": Called(handle_event, units.CHANGE, __name__),
+    "rest_chattering_contacts": Called(rest_chattering, units.CHANGE, __name__),
+    "resolve_after_switch": Called(resolve_switched_constraints, units.CHANGE, __name__),
+    "activate": Called(activate_constraints, units.CHANGE, __name__),
+    "dispatch_event": Called(dispatch_event, units.CHANGE, __name__),
 }
 # Compiled after the tick, so that both processes have as much to do.
-LAST = ("capture", "settle", "engage", "handle")
+LAST = ("rest_chattering_contacts", "resolve_after_switch", "activate", "dispatch_event")
 TICK = Called(step, STEP, __name__)
 OBSERVE = Called(observe, STEP, __name__)  # contact forces and witnesses at the state
 LOCATE = Called(locate, STEP, __name__)
@@ -71,7 +71,7 @@ _beginning = threading.Lock()
 
 def units_for(constraints: bool) -> dict[str, Called]:
     """Which units a scene needs, with constraints or without."""
-    return {name: unit for name, unit in UNITS.items() if constraints or name != "engage"}
+    return {name: unit for name, unit in UNITS.items() if constraints or name != "activate"}
 
 
 def begin_compiling(constraints: bool, *others: Called) -> None:

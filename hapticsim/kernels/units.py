@@ -55,24 +55,27 @@ def resolve(plan, state, inp, ws, out, t, leaving):
 
 
 @inlined
-def capture(plan, state, inp, ws, out, t):
-    """End a chatter: ``events.resolve_contacts.capture_contacts``.  Returns the number of rows."""
-    return _change_at(plan.capture)(plan, state, inp, ws, out, t, 0)
+def rest_chattering_contacts(plan, state, inp, ws, out, t):
+    """End a chatter: ``events.resolve_contacts.rest_chattering``.  Returns the number of rows."""
+    return _change_at(plan.rest_chattering_contacts)(plan, state, inp, ws, out, t, 0)
 
 
 @inlined
-def settle(plan, state, inp, ws, out, t):
-    """Impulse, contacts and friction after a change: ``events.switching.settle_constraints``; the rows."""
-    return _change_at(plan.settle)(plan, state, inp, ws, out, t, 0)
+def resolve_after_switch(plan, state, inp, ws, out, t):
+    """Impulse, contacts and friction after a change of constraints.  Returns the rows.
+
+    It calls ``events.switching.resolve_switched_constraints``.
+    """
+    return _change_at(plan.resolve_after_switch)(plan, state, inp, ws, out, t, 0)
 
 
 @inlined
-def engage(plan, state, inp, ws, out, t, count):
-    """Impose the ``count`` constraints of ws.wanted: ``events.activation.engage_constraints``.  Returns 1."""
-    return _change_at(plan.engage)(plan, state, inp, ws, out, t, count)
+def activate(plan, state, inp, ws, out, t, count):
+    """Impose ``count`` constraints of ws.wanted: ``events.activation.activate_constraints``.  Returns 1."""
+    return _change_at(plan.activate)(plan, state, inp, ws, out, t, count)
 
 
 @inlined
-def handle(plan, state, inp, ws, out, fired, t):
-    """Do what a guard asks for: ``events.dispatch_event.handle_event``.  Returns the number of rows."""
-    return _change_at(plan.handle)(plan, state, inp, ws, out, t, fired)
+def dispatch_event(plan, state, inp, ws, out, fired, t):
+    """Do what a guard asks for: ``events.dispatch_event.dispatch_event``.  Returns the number of rows."""
+    return _change_at(plan.dispatch_event)(plan, state, inp, ws, out, t, fired)

@@ -78,9 +78,9 @@ class CouplerSettings:
     damping: float | None = None  # [N s/m]
     device_damping: float | None = None  # [N s/m] physical damping b assumed in the passivity condition
     rotation: str = "none"  # what is coupled of it: none, z (about the device's z), full
-    turning_stiffness: float | None = None  # [N m/rad]
-    turning_damping: float | None = None  # [N m s/rad]
-    turning_device_damping: float | None = None  # [N m s/rad]
+    rotational_stiffness: float | None = None  # [N m/rad]
+    rotational_damping: float | None = None  # [N m s/rad]
+    rotational_device_damping: float | None = None  # [N m s/rad]
     torque_limit: float | None = None  # [N m] on the hand; None: the device's own limit
     torque_slew: float = 50.0  # [N m/s] fastest change of the torque on the hand
     unsafe: bool = False  # take gains with which a device that is let go swings by itself

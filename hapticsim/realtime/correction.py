@@ -82,4 +82,12 @@ def ease(plan, state, inp, out, io, corrected):
     on = state.safety[MODE] == ARMING or state.safety[MODE] == ARMED
     e, share = io.easing, plan.tick_s / EASE_S
     _ease(out.hand_force_D, e[0:3], e[6:9], inp.coupler[2], share * inp.coupler[2], corrected, on)
-    _ease(out.hand_torque_D, e[3:6], e[9:12], inp.turn_coupler[2], share * inp.turn_coupler[2], corrected, on)
+    _ease(
+        out.hand_torque_D,
+        e[3:6],
+        e[9:12],
+        inp.rotation_coupler[2],
+        share * inp.rotation_coupler[2],
+        corrected,
+        on,
+    )

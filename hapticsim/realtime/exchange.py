@@ -27,7 +27,7 @@ SCHEDULE_ROWS = 8192  # ticks ahead for which a command may wait
 # torque limit of its coupler, flags.
 DEVICE = 25
 SENDER = 13
-TURN, TURN_GAINS, FLAGS = 14, 21, 24  # where they begin
+ROTATION, ROTATION_GAINS, FLAGS = 14, 21, 24  # where they begin
 FORCE = 11  # slot: force 3, safety, fault, tick, stamp [s], stamp of the sample it answers, torque 3
 ANSWERED = 7
 
@@ -143,9 +143,9 @@ def sample_input(state, inp, io, now, gap_ns, suspended_ns):
     inp.requests[1] = int(io.sample[9])
     for j in range(3):
         inp.coupler[j] = io.sample[10 + j]
-        inp.turn_coupler[j] = io.sample[TURN_GAINS + j]
+        inp.rotation_coupler[j] = io.sample[ROTATION_GAINS + j]
     for j in range(7):
-        inp.turn[j] = io.sample[TURN + j]
+        inp.device_rotation[j] = io.sample[ROTATION + j]
     if load_acquire(io.link, 0) == 1:
         inp.link[0] = max(1e-9 * (now - load_acquire(io.link, 1)), 0.0)
 

@@ -50,13 +50,13 @@ from hapticsim.realtime.exchange import (
     LONGEST,
     MISSED_TICKS,
     RING_ROWS,
+    ROTATION,
+    ROTATION_GAINS,
     RUNNING,
     SENDER,
     STARVED,
     STOP,
     TAKEN_TICKS,
-    TURN,
-    TURN_GAINS,
     Exchange,
     allocate_exchange,
     clear_schedule,
@@ -252,18 +252,18 @@ class RealTimeLoop:
         """
         d = self._device
         d[0:3], d[3:6] = position, velocity
-        d[TURN : TURN + 4], d[TURN + 4 : TURN + 7] = quaternion, angular_velocity
+        d[ROTATION : ROTATION + 4], d[ROTATION + 4 : ROTATION + 7] = quaternion, angular_velocity
         d[6], d[7], d[8], d[9], d[SENDER] = 1e-9 * stamp_ns, float(present), arms, disarms, sender
         d[FLAGS] = flags
         write_slot(self._io.device_count, self._io.device_slot, d)
 
-    def write_gains(self, gains: np.ndarray, turning: Any = STILL) -> None:
+    def write_gains(self, gains: np.ndarray, rotation: Any = STILL) -> None:
         """(3,) coupler stiffness [N/m], damping [N s/m], force limit on the hand [N]; and of the rotation.
 
-        turning (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m].
+        rotation (3,) stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m].
         """
         self._device[10:13] = gains
-        self._device[TURN_GAINS : TURN_GAINS + 3] = turning
+        self._device[ROTATION_GAINS : ROTATION_GAINS + 3] = rotation
         write_slot(self._io.device_count, self._io.device_slot, self._device)
 
     def switch(self, constraint: int, held: bool) -> None:

@@ -172,7 +172,7 @@ class Simulation:
         age_s = number(where, "age", age, 0.0)
         bits = whole(where, "flags", flags, 0, FLAGS)
         given = self._input
-        given.turn[:4], given.turn[4:] = turn, spin
+        given.device_rotation[:4], given.device_rotation[4:] = turn, spin
         given.device[:3], given.device[3:6] = place, rate
         given.device[6], given.device[7] = age_s, 1.0
         given.flags[0] = bits
@@ -383,8 +383,8 @@ class Simulation:
         i = PLACE["coupler_stiffness_N_per_m"]
         self._input.coupler[:] = row[i : i + 3]
         i = PLACE["device_qw"]
-        self._input.turn[:] = row[i : i + 7]
-        self._input.turn_coupler[:] = row[i + 7 : i + 10]
+        self._input.device_rotation[:] = row[i : i + 7]
+        self._input.rotation_coupler[:] = row[i + 7 : i + 10]
         self._input.link[0] = row[PLACE["link_late_s"]]
         self._input.flags[0], self._input.gap[:] = row[flags], row[flags + 1 : flags + 3]
         self._input.switch[:] = row[switches]

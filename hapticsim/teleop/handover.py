@@ -15,8 +15,8 @@ MECHANISM = frozenset(
 )  # fmt: skip
 HAND = frozenset(
     (
-        "safety", "seen", "interruption", "gain", "hand_force_D", "origin_W", "hand_torque_D", "turn_offset",
-        "swing",
+        "safety", "last_sample", "interruption", "gain", "hand_force_D", "origin_W", "hand_torque_D",
+        "turn_offset", "swing",
     )
 )  # fmt: skip
 

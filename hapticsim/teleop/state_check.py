@@ -71,7 +71,7 @@ class StateCheck:
             "combine": _numbers,
             "volume": _within(0.0, VOLUME),
             "safety": self._safety,
-            "seen": _numbers,
+            "last_sample": _numbers,
             "interruption": _numbers,
             "gain": _within(0.0, 1.0),
             "hand_force_D": _numbers,

@@ -16,7 +16,7 @@ from hapticsim.playback.animation import Animation
 from hapticsim.recording.writer import RecordingWriter
 from hapticsim.simulate.simulation import Simulation
 from tests.models import Z
-from tests.turning import MAPPING, R_WD, Held, about, armed, hold, logarithm, scene, visit
+from tests.rotating_hand import MAPPING, R_WD, Held, about, armed, hold, logarithm, scene, visit
 
 K = 0.6
 

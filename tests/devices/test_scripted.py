@@ -263,7 +263,7 @@ class Timed(HeldDriver):
         self.times = [*getattr(self, "times", []), time_s]
         return (0.0, 0.0, 0.0), 0, 0
 
-    def _steer_turn(self, time_s):
+    def _steer_rotation(self, time_s):
         self.turn_s = time_s
         return 0.0
 

@@ -197,7 +197,7 @@ def test_a_window_that_only_looks_takes_the_same_input_without_a_target():
     controls.take(press(pygame.K_LEFT), 1.0)
     assert controls.camera.azimuth != 0.0 and not controls.closing
     controls.take(press(pygame.K_COMMA, ","), 1.0)
-    controls.turn_hand(1.1)
+    controls.rotate_hand(1.1)
 
 
 def test_comma_and_period_turn_the_hand_while_they_are_held():
@@ -205,15 +205,15 @@ def test_comma_and_period_turn_the_hand_while_they_are_held():
     pointer = controls.pointer = PointerTarget(ORIGIN, np.eye(3), 3.0, RADIUS)
 
     def hold(key: int, start_s: float, seconds: float) -> None:
-        controls.turn_hand(start_s)
+        controls.rotate_hand(start_s)
         controls.take(press(key), start_s)
         for k in range(1, round(seconds / 0.01) + 1):
-            controls.turn_hand(start_s + 0.01 * k)
+            controls.rotate_hand(start_s + 0.01 * k)
         controls.take(pygame.event.Event(pygame.KEYUP, key=key), start_s + seconds)
 
     hold(pygame.K_COMMA, 1.0, 0.4)
     assert pointer.turn == pytest.approx(0.6)  # 1.5 rad/s, to the left seen from above
-    controls.turn_hand(1.45)
+    controls.rotate_hand(1.45)
     assert pointer.turn == pytest.approx(0.6)
     hold(pygame.K_PERIOD, 2.0, 0.6)
     assert pointer.turn == pytest.approx(-0.3)
@@ -225,11 +225,11 @@ def test_comma_and_period_turn_the_hand_while_they_are_held():
 def test_the_hand_stops_turning_with_the_focus_and_does_not_catch_up_with_a_long_frame():
     controls = Controls(view())
     pointer = controls.pointer = PointerTarget(ORIGIN, np.eye(3), 3.0, RADIUS)
-    controls.turn_hand(1.0)
+    controls.rotate_hand(1.0)
     controls.take(press(pygame.K_COMMA), 1.0)
-    controls.turn_hand(2.0)
+    controls.rotate_hand(2.0)
     assert 0.0 < pointer.turn <= 0.15 + 1e-12
     before = pointer.turn
     controls.take(pygame.event.Event(pygame.WINDOWFOCUSLOST), 2.0)
-    controls.turn_hand(2.05)
+    controls.rotate_hand(2.05)
     assert pointer.turn == before

@@ -27,7 +27,7 @@ from hapticsim.teleop.predictor import Predictor
 from hapticsim.wire.messages.codec import decode, encode
 from tests.models import Z
 from tests.processes import CONFIGS
-from tests.turning import SIGMA, H, about, hold, pack, scene, visit
+from tests.rotating_hand import SIGMA, H, about, hold, pack, scene, visit
 
 
 def test_the_turning_visit_is_felt_and_replays_to_the_bit():

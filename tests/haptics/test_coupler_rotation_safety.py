@@ -12,7 +12,7 @@ from hapticsim_devices.guard import ForceGuard
 from hapticsim.codes import Fault, Safety
 from hapticsim.simulate.simulation import Simulation
 from tests.models import X, Y, Z
-from tests.turning import MAPPING, SIGMA, H, about, armed, hold, scene
+from tests.rotating_hand import MAPPING, SIGMA, H, about, armed, hold, scene
 
 
 def test_the_hand_gets_the_opposite_torque_in_device_axes_scaled_as_force_times_length():

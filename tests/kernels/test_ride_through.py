@@ -26,7 +26,7 @@ def silent_for(machine: Machine, ticks: int, flags: int = DeviceFlag.READY) -> S
     """The device is not heard for so many ticks of 1 ms after its sample was 9 ms old."""
     for n in range(ticks):
         machine.input.device[6] = 0.0095 + 0.001 * n
-        machine.state.seen[3] = 0.0085 + 0.001 * n  # what 8 ticks before it would have left
+        machine.state.last_sample[3] = 0.0085 + 0.001 * n  # what 8 ticks before it would have left
         machine.input.flags[0] = flags
         machine.tick()
     return machine.now

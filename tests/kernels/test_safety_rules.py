@@ -279,7 +279,7 @@ def terms_for(rng: random.Random, assembly: Assembly) -> Terms:
         "ramp_s": terms.ramp_s, "resume_within_s": terms.resume_within_s, "slew_N_per_s": terms.slew_N_per_s,
         "max_stretch_m": terms.max_stretch_m, "max_device_speed": terms.max_speed,
         "max_power_W": terms.power_W, "reseat": int(terms.reseat), "tick_s": TICK_S, "force_scale": 1.0,
-        "motion_scale": 1.0, "turning": 0,
+        "motion_scale": 1.0, "coupled_rotation": 0,
     }  # fmt: skip
     return terms, type(plan)(**(dict(plan.items()) | said))
 

@@ -94,12 +94,12 @@ class Controls:
         if self._pointed:
             self.pointer.follow(*self._at_px, self.camera)
 
-    def turn_hand(self, now_s: float) -> None:
+    def rotate_hand(self, now_s: float) -> None:
         """Turn the hand while a key for it is held; called again and again."""
         elapsed_s = min(max(now_s - self._turned_s, 0.0), _LONGEST_S)
         self._turned_s = now_s
         if self.pointer is not None:
-            self.pointer.turn_by(_TURN_RATE * elapsed_s * sum(_HAND[key] for key in self._turning))
+            self.pointer.rotate_by(_TURN_RATE * elapsed_s * sum(_HAND[key] for key in self._turning))
 
     def _in_view(self, at_px: tuple[int, int]) -> bool:
         return 0 <= at_px[0] < self.camera.width_px and 0 <= at_px[1] < self.camera.height_px

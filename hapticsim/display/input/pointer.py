@@ -63,7 +63,7 @@ class PointerTarget:
         p_D[axis] += away * step / self.motion_scale
         self.target_D = self._held_inside(p_D, axis)
 
-    def turn_by(self, step: float) -> None:
+    def rotate_by(self, step: float) -> None:
         """Turn the hand about Z by ``step`` [rad], as far as a wrist goes."""
         self.turn = min(max(self.turn + step, -TURN_REACH), TURN_REACH)
 

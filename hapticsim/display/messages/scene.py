@@ -16,8 +16,8 @@ from hapticsim.codes import Fault, Safety
 from hapticsim.display.messages.constraints import ConstraintView, Imposed, read_constraints
 from hapticsim.display.messages.orientation import SHORTEST, rotations
 from hapticsim.display.messages.reading import Payload, Unreadable, numbers, reading, vector
+from hapticsim.display.messages.rotation import Turned
 from hapticsim.display.messages.sensors import read_sensors
-from hapticsim.display.messages.turning import Turned
 
 SHAPE_SIZES = {"sphere": 1, "capsule": 2, "box": 3, "plane": 2}  # how many lengths each kind has
 

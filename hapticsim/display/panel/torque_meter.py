@@ -8,7 +8,7 @@ import pygame
 from hapticsim.display.messages.scene import SceneMessage, StateMessage
 from hapticsim.display.palette import FAINT, TEXT, Type
 from hapticsim.display.panel.gauges import draw_bar
-from hapticsim.display.scene.turning import LIMIT_NM
+from hapticsim.display.scene.rotation import LIMIT_NM
 
 
 def draw_torque(

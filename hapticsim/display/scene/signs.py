@@ -10,7 +10,7 @@ from hapticsim.display.palette import FAINT, ORANGE, SKY, TEXT, VERMILION, YELLO
 from hapticsim.display.scene import marks
 from hapticsim.display.scene.camera import OrbitCamera
 from hapticsim.display.scene.labels import Label
-from hapticsim.display.scene.turning import draw_turning
+from hapticsim.display.scene.rotation import draw_rotation
 
 _ARROW_M = 0.22  # length of an arrow at the force limit
 _LIMIT_N = 10.0  # assumed for the scale of arrows where the device states none
@@ -61,7 +61,7 @@ def draw_signs(
             marks.arrow(canvas, ends[0] * k, ends[1] * k, VERMILION, k)
             marks.ring(canvas, ends[0] * k, 8.0, SKY, k)
     if scene.turns:
-        draw_turning(canvas, camera, scene, state, device_W, k)
+        draw_rotation(canvas, camera, scene, state, device_W, k)
     if target_D is not None:
         at = pixels(to_world(target_D))
         if at is not None:

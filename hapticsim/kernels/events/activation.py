@@ -1,9 +1,9 @@
 """Imposing constraints while the simulation runs: gaps closed, contradictions named, or all left as it was.
 
 Closing moves q by the least in kinetic energy (a latched row takes its gap as its displacement instead); the
-rates follow by an impulse when the caller settles.  What cannot be closed, contradicts what holds already, or
-would push a shape into another, is refused: the constraint stays free, the state stays what it was, and the
-force on the hand goes to zero where constraints contradict one another.
+rates follow by an impulse when the caller resolves the change.  A constraint that cannot be closed, that
+contradicts what holds already, or that would push a shape into another, is refused: it stays free, and the
+state stays what it was.  Where constraints contradict one another the force on the hand goes to zero.
 """
 
 from __future__ import annotations
@@ -245,10 +245,11 @@ def deepest(plan, state, ws):
     return deep
 
 
-def engage_constraints(plan, state, inp, ws, out, t, count):
+def activate_constraints(plan, state, inp, ws, out, t, count):
     """Impose the ``count`` constraints of ws.wanted at (ws.q0, ws.u0), or refuse those that cannot be.
 
-    All at once where that is possible, else one after the other.  The caller settles after either; returns 1.
+    All at once where that is possible, else one after the other.  The caller resolves the change after
+    either.  Returns 1.
     """
     gap, clash, deep = impose(plan, state, inp, ws, out, t)
     good = gap <= NEAR and clash <= CLASH and deep <= PUSHED_IN

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hapticsim.codes import ONE_SIDED
 from hapticsim.kernels.events.guards import block_of_guard, is_of_block, row_forces
-from hapticsim.kernels.events.switching import engage_by_touch, let_slip, stick
+from hapticsim.kernels.events.switching import activate_by_touch, let_slip, stick
 from hapticsim.kernels.rows.row_table import HELD, list_rows
-from hapticsim.kernels.units import resolve, settle, stage
+from hapticsim.kernels.units import resolve, resolve_after_switch, stage
 
 
-def handle_event(plan, state, inp, ws, out, t, fired):
+def dispatch_event(plan, state, inp, ws, out, t, fired):
     """Do what guard ``fired`` asks for at (ws.q0, ws.u0); return the number of rows."""
     m = list_rows(plan, state, ws)
     block = block_of_guard(state, fired)
@@ -20,9 +20,9 @@ def handle_event(plan, state, inp, ws, out, t, fired):
             stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
             row_forces(state, ws, m, ws.du[0])
             let_slip(plan, state, ws, out, block, m, t)
-        m = settle(plan, state, inp, ws, out, t)
+        m = resolve_after_switch(plan, state, inp, ws, out, t)
     else:
         tensile = is_of_block(state, fired) and state.mode[block] == HELD and state.rank[0] == m
         m = resolve(plan, state, inp, ws, out, t, int(tensile))
-    m, _ = engage_by_touch(plan, state, inp, ws, out, t, m)
+    m, _ = activate_by_touch(plan, state, inp, ws, out, t, m)
     return m

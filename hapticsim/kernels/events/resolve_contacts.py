@@ -274,7 +274,7 @@ def evaluate_friction(plan, state, ws, t):
                     ws.f[r] += ws.slip_A[c, r] * ws.slip_force[c]
 
 
-def capture_contacts(plan, state, inp, ws, out, t, _):
+def rest_chattering(plan, state, inp, ws, out, t, _):
     """End a chatter: every contact nearly closed at (ws.q0, ws.u0) is taken as resting, and then resolved.
 
     The speeds go to the nearest ones (in kinetic energy) at which none of these contacts opens or closes, so

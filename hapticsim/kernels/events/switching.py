@@ -1,7 +1,7 @@
 """Constraints switched while the simulation runs: by command, by a touch, by friction.
 
-How a constraint is imposed, or refused, is in activation.py.  Any change is settled: impulse, contacts,
-speeds, and whether friction bears it.
+How a constraint is imposed, or refused, is in activation.py.  After any change come the impulse, the
+contacts, the speeds, and whether friction bears it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hapticsim.kernels.rows.friction import BACKWARD, FORWARD, held_force, spare
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.mobility import CLASH
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import engage, resolve, settle, stage
+from hapticsim.kernels.units import activate, resolve, resolve_after_switch, stage
 
 SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
 
@@ -44,12 +44,12 @@ def switch_as_asked(plan, state, inp, ws, out):
         else:
             release(state, out, c, 0.0)
             changed = True
-    return (count > 0 and engage(plan, state, inp, ws, out, 0.0, count) == 1) or changed
+    return (count > 0 and activate(plan, state, inp, ws, out, 0.0, count) == 1) or changed
 
 
 @kernel
-def engage_by_touch(plan, state, inp, ws, out, t, m):
-    """Switch on what contacts engage that closed since this was last asked, m rows being imposed.
+def activate_by_touch(plan, state, inp, ws, out, t, m):
+    """Switch on what contacts activate that closed since this was last asked, m rows being imposed.
 
     Returns the number of rows, and whether something was switched.  What is switched on may touch, too.
     """
@@ -59,7 +59,7 @@ def engage_by_touch(plan, state, inp, ws, out, t, m):
         for c in range(plan.contacts, state.mode.size):
             ws.wanted[c] = 0
         for k in range(plan.contacts):
-            c = plan.touch_engages[k]
+            c = plan.touch_activates[k]
             fresh = state.mode[k] == HELD and ws.touched[k] == FREE
             if fresh and c >= 0 and state.mode[c] == FREE and ws.wanted[c] == 0:
                 ws.wanted[c] = 1
@@ -68,8 +68,8 @@ def engage_by_touch(plan, state, inp, ws, out, t, m):
         if count == 0:
             break
         changed = True
-        engage(plan, state, inp, ws, out, t, count)
-        m = settle(plan, state, inp, ws, out, t)
+        activate(plan, state, inp, ws, out, t, count)
+        m = resolve_after_switch(plan, state, inp, ws, out, t)
     return m, changed
 
 
@@ -111,7 +111,7 @@ def stick(plan, state, ws, out, c, t):
     record(out, SWITCH, c, HELD, t)
 
 
-def settle_constraints(plan, state, inp, ws, out, t, _):
+def resolve_switched_constraints(plan, state, inp, ws, out, t, _):
     """After a change of constraints: impulse, contacts, speeds; then whether friction bears it.
 
     Of constraints whose rates contradict one another the last goes.  Returns the number of rows.

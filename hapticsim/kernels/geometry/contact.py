@@ -25,7 +25,7 @@ from hapticsim.kernels.geometry.corner import (
     nearest_to_corner,
     sign_of,
 )
-from hapticsim.kernels.geometry.point import place, point_row, turn
+from hapticsim.kernels.geometry.point import place, point_row, rotate
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
@@ -94,7 +94,7 @@ def is_corner_on_box(plan, k):
 @inlined
 def inward(plan, k, X):
     """Direction from a corner into its own body, world axes, three scalars."""
-    return turn(plan.row_a[k], plan.sphere_inward[k], X)
+    return rotate(plan.row_a[k], plan.sphere_inward[k], X)
 
 
 @inlined

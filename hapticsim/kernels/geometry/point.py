@@ -26,7 +26,7 @@ def place(frame, point, X):
 
 
 @inlined
-def turn(frame, direction, X):
+def rotate(frame, direction, X):
     """A direction fixed in a body in world axes, three scalars."""
     if frame < 0:
         return direction[0], direction[1], direction[2]
@@ -69,7 +69,7 @@ def motion(frame, px, py, pz, ws):
 
 
 @inlined
-def turning(frame, motion_of):
+def angular_velocity(frame, motion_of):
     """Angular velocity or acceleration of a body from ws.vel or ws.acc, three scalars."""
     if frame < 0:
         return 0.0, 0.0, 0.0
@@ -85,7 +85,7 @@ def relative_motion(a, b, px, py, pz, ws):
     ux, uy, uz, cx, cy, cz = motion(a, px, py, pz, ws)
     vx, vy, vz, dx, dy, dz = motion(b, px, py, pz, ws)
     tx, ty, tz = ux - vx, uy - vy, uz - vz
-    wx, wy, wz = turning(b, ws.vel)
+    wx, wy, wz = angular_velocity(b, ws.vel)
     return (
         tx,
         ty,
@@ -113,6 +113,6 @@ def point_row(a, b, px, py, pz, nx, ny, nz, A, s, i, ws):
     add_partial(a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
     add_partial(b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
     tx, ty, tz, ex, ey, ez = relative_motion(a, b, px, py, pz, ws)
-    wx, wy, wz = turning(b, ws.vel)
+    wx, wy, wz = angular_velocity(b, ws.vel)
     s[i] = nx * ex + ny * ey + nz * ez + cross_dot(wx, wy, wz, nx, ny, nz, tx, ty, tz)
     return tx, ty, tz

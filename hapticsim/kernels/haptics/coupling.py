@@ -16,7 +16,7 @@ import math
 
 from hapticsim.kernels.machine_code.jit import inlined
 
-NONE, ABOUT_Z = 0, 1  # Plan.turning; 2: all axes
+NONE, ABOUT_Z = 0, 1  # Plan.coupled_rotation; 2: all axes
 TILTED = 1e-6  # cos^2 of half the tilt from which an angle about z means nothing
 
 
@@ -128,12 +128,12 @@ def quaternion(R):
 
 
 @inlined
-def turn_error(plan, state, inp, ws, t):
+def orientation_error(plan, state, inp, ws, t):
     """E = dq q_DH q_offset q_HW q_WD in device axes, w >= 0: what the handle's body still has to turn.
 
     dq is how far the device turns in t seconds at the measured angular velocity.
     """
-    d, q = inp.turn, plan.quaternion_WD
+    d, q = inp.device_rotation, plan.quaternion_WD
     rate = math.sqrt(d[4] * d[4] + d[5] * d[5] + d[6] * d[6])
     s = math.sin(0.5 * rate * t) / rate if rate > 0.0 else 0.0
     moved = (math.cos(0.5 * rate * t), s * d[4], s * d[5], s * d[6])
@@ -146,9 +146,9 @@ def turn_error(plan, state, inp, ws, t):
 
 
 @inlined
-def turn_stretch(plan, w, x, y, z):
+def rotation_stretch(plan, w, x, y, z):
     """Rotation vector of E [rad] in device axes, or (0, 0, angle about z), whatever the length of E."""
-    if plan.turning == ABOUT_Z:
+    if plan.coupled_rotation == ABOUT_Z:
         return 0.0, 0.0, 2.0 * math.atan2(z, w)
     size = math.sqrt(x * x + y * y + z * z)
     s = 2.0 * math.atan2(size, w) / size if size > 0.0 else 0.0
@@ -158,23 +158,23 @@ def turn_stretch(plan, w, x, y, z):
 @inlined
 def coupler_torque(plan, state, inp, ws, t):
     """Torque on the handle's body [N m] in device axes, t seconds into the tick; three scalars."""
-    return coupler_torque_within(plan, state, inp, ws, t, inp.turn_coupler[2] / plan.torque_scale)
+    return coupler_torque_within(plan, state, inp, ws, t, inp.rotation_coupler[2] / plan.torque_scale)
 
 
 @inlined
 def coupler_torque_within(plan, state, inp, ws, t, limit):
     """The same within another limit [N m] than the hand's."""
     gain = state.gain[0]
-    if gain == 0.0 or plan.turning == NONE:
+    if gain == 0.0 or plan.coupled_rotation == NONE:
         return 0.0, 0.0, 0.0
-    w, x, y, z = turn_error(plan, state, inp, ws, t)
-    ex, ey, ez = turn_stretch(plan, w, x, y, z)
-    R, v, d = plan.rotation_WD, ws.vel[plan.handle_frame], inp.turn
+    w, x, y, z = orientation_error(plan, state, inp, ws, t)
+    ex, ey, ez = rotation_stretch(plan, w, x, y, z)
+    R, v, d = plan.rotation_WD, ws.vel[plan.handle_frame], inp.device_rotation
     hx = R[0, 0] * v[0] + R[1, 0] * v[1] + R[2, 0] * v[2]
     hy = R[0, 1] * v[0] + R[1, 1] * v[1] + R[2, 1] * v[2]
     hz = R[0, 2] * v[0] + R[1, 2] * v[1] + R[2, 2] * v[2]
-    K, B = inp.turn_coupler[0], inp.turn_coupler[1]
-    if plan.turning != ABOUT_Z:
+    K, B = inp.rotation_coupler[0], inp.rotation_coupler[1]
+    if plan.coupled_rotation != ABOUT_Z:
         mx, my, mz = spring_damper(K, B, limit, ex, ey, ez, d[4] - hx, d[5] - hy, d[6] - hz)
         return gain * mx, gain * my, gain * mz
     n = w * w + z * z
@@ -199,13 +199,15 @@ def to_world(plan, x, y, z):
 
 
 @inlined
-def turning_axes(plan, state, inp, ws, t):
-    """Three world axes, by which the coupled turning is measured at the handle: those of the device, or none,
-    none and the gradient of the angle about the device's z; nine scalars."""
+def rotation_axes(plan, state, inp, ws, t):
+    """World axes by which the coupled rotation is measured at the handle; three vectors, nine scalars.
+
+    All axes coupled: those of the device.  About the device's z: two zeros, and the gradient of that angle.
+    """
     R = plan.rotation_WD
-    if plan.turning != ABOUT_Z:
+    if plan.coupled_rotation != ABOUT_Z:
         return R[0, 0], R[1, 0], R[2, 0], R[0, 1], R[1, 1], R[2, 1], R[0, 2], R[1, 2], R[2, 2]
-    w, x, y, z = turn_error(plan, state, inp, ws, t)
+    w, x, y, z = orientation_error(plan, state, inp, ws, t)
     n = w * w + z * z
     if n < TILTED:
         return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -220,10 +222,10 @@ def coupler_energy(plan, state, inp, ws, t):
     _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     x, y, z = px + vx * t - hx, py + vy * t - hy, pz + vz * t - hz
     energy = inp.coupler[0] * (x * x + y * y + z * z)
-    if plan.turning != NONE:
-        w, x, y, z = turn_error(plan, state, inp, ws, t)
-        x, y, z = turn_stretch(plan, w, x, y, z)
-        energy += inp.turn_coupler[0] * (x * x + y * y + z * z)
+    if plan.coupled_rotation != NONE:
+        w, x, y, z = orientation_error(plan, state, inp, ws, t)
+        x, y, z = rotation_stretch(plan, w, x, y, z)
+        energy += inp.rotation_coupler[0] * (x * x + y * y + z * z)
     return 0.5 * state.gain[0] * energy
 
 
@@ -235,9 +237,9 @@ def add_handle_force(plan, state, inp, ws, t):
     power is what the device puts in: its springs keep the rest, and its dampers only take.
     """
     i, linear = plan.handle_frame, ws.substep[0] > 0.0 and ws.method[1] == 1
-    most, most_turning = inp.coupler[2] / plan.force_scale, inp.turn_coupler[2] / plan.torque_scale
+    most, most_torque = inp.coupler[2] / plan.force_scale, inp.rotation_coupler[2] / plan.torque_scale
     if linear:
-        most = most_turning = math.inf
+        most = most_torque = math.inf
     fx, fy, fz = coupler_force_within(plan, state, inp, ws, t, most)
     power = 0.0
     if linear:
@@ -247,15 +249,15 @@ def add_handle_force(plan, state, inp, ws, t):
     fx += inp.force_W[0]
     fy += inp.force_W[1]
     fz += inp.force_W[2]
-    x, y, z = coupler_torque_within(plan, state, inp, ws, t, most_turning)
+    x, y, z = coupler_torque_within(plan, state, inp, ws, t, most_torque)
     if fx == 0.0 and fy == 0.0 and fz == 0.0 and x == 0.0 and y == 0.0 and z == 0.0:
         return power
     rx, ry, rz, _, _, _, _, _, _ = handle_motion(plan, ws)
     mx, my, mz = ry * fz - rz * fy, rz * fx - rx * fz, rx * fy - ry * fx
     v = ws.vel[i]
-    if plan.turning != NONE:
+    if plan.coupled_rotation != NONE:
         if linear:
-            d = inp.turn
+            d = inp.device_rotation
             power += x * d[4] + y * d[5] + z * d[6]
         x, y, z = to_world(plan, x, y, z)
         if linear:

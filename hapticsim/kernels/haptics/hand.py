@@ -13,11 +13,11 @@ from hapticsim.kernels.haptics.coupling import (
     NONE,
     conjugate,
     coupler_torque,
+    orientation_error,
     product,
     quaternion,
+    rotation_stretch,
     to_world,
-    turn_error,
-    turn_stretch,
 )
 from hapticsim.kernels.haptics.safety import ARMED, ARMING, FAULT, INTERRUPTED, is_on, take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
@@ -54,28 +54,28 @@ def command_hand(plan, state, inp, fx, fy, fz):
 @kernel
 def bound_power(plan, state, inp):
     """Take all force away where the hand would get more power [W] than allowed."""
-    v, w, f, m = inp.device, inp.turn, state.hand_force_D, state.hand_torque_D
+    v, w, f, m = inp.device, inp.device_rotation, state.hand_force_D, state.hand_torque_D
     limit = plan.max_power_W
     if limit == 0.0:
         limit = SHARE_OF_POWER * inp.coupler[2] * plan.max_device_speed
     power = f[0] * v[3] + f[1] * v[4] + f[2] * v[5]
-    if plan.turning != NONE:
+    if plan.coupled_rotation != NONE:
         power += m[0] * w[4] + m[1] * w[5] + m[2] * w[6]
     if power > limit and is_on(state):
         take_force_away(state, OVERLOAD)
 
 
 @kernel
-def seat_turn(plan, state, inp, ws, before):
+def seat_orientation(plan, state, inp, ws, before):
     """At the tick that arms, hold the handle's body as it stands to the device: no torque to start with.
 
     before is the state (codes.Safety) at the start of the tick; frames in ws are of its start.  After an
     interruption it stays seated, or the handle would slip with each.
     """
     now, on = state.safety[MODE], before == ARMING or before == ARMED or before == INTERRUPTED
-    if plan.turning == NONE or on or not (now == ARMING or now == ARMED):
+    if plan.coupled_rotation == NONE or on or not (now == ARMING or now == ARMED):
         return
-    d, q = inp.turn, plan.quaternion_WD
+    d, q = inp.device_rotation, plan.quaternion_WD
     held = product((q[0], q[1], q[2], q[3]), (d[0], d[1], d[2], d[3]))
     there = product(conjugate(held), quaternion(ws.X[plan.handle_frame]))
     size = math.sqrt(there[0] ** 2 + there[1] ** 2 + there[2] ** 2 + there[3] ** 2)
@@ -86,37 +86,37 @@ def seat_turn(plan, state, inp, ws, before):
 
 
 @kernel
-def sample_turn(plan, state, inp, out, ws):
+def sample_torque(plan, state, inp, out, ws):
     """Torque of the coupler at the start of the tick: what is published, and the command for the hand.
 
     A coupler twisted further than MAX_TWIST takes all force away.
     """
-    if plan.turning == NONE:
+    if plan.coupled_rotation == NONE:
         return
     if state.gain[0] > 0.0:
-        w, x, y, z = turn_error(plan, state, inp, ws, 0.0)
-        ex, ey, ez = turn_stretch(plan, w, x, y, z)
+        w, x, y, z = orientation_error(plan, state, inp, ws, 0.0)
+        ex, ey, ez = rotation_stretch(plan, w, x, y, z)
         if math.sqrt(ex * ex + ey * ey + ez * ez) > MAX_TWIST:
             take_force_away(state, TWIST)
     x, y, z = coupler_torque(plan, state, inp, ws, 0.0)
     m = out.coupler_torque_W
     m[0], m[1], m[2] = to_world(plan, x, y, z)
-    if plan.turning == ABOUT_Z:
-        command_turn(plan, state, inp, 0.0, 0.0, z)
+    if plan.coupled_rotation == ABOUT_Z:
+        command_torque(plan, state, inp, 0.0, 0.0, z)
     else:
-        command_turn(plan, state, inp, x, y, z)
+        command_torque(plan, state, inp, x, y, z)
     for i in range(3):
         out.hand_torque_D[i] = state.hand_torque_D[i]
 
 
 @kernel
-def command_turn(plan, state, inp, x, y, z):
+def command_torque(plan, state, inp, x, y, z):
     """Torque on the hand opposite to the coupler torque (device axes), clamped and slew-limited."""
     last = state.hand_torque_D
     if state.safety[MODE] == FAULT or state.safety[MODE] == INTERRUPTED:
         last[0] = last[1] = last[2] = 0.0
         return
-    s, limit, most = -plan.torque_scale, inp.turn_coupler[2], plan.slew_Nm_per_s * plan.tick_s
+    s, limit, most = -plan.torque_scale, inp.rotation_coupler[2], plan.slew_Nm_per_s * plan.tick_s
     x, y, z = s * x, s * y, s * z
     size = math.sqrt(x * x + y * y + z * z)
     if size > limit:

@@ -33,16 +33,16 @@ class HeldDevice(Block):
     edge_damping: Float  # [N s/m]
     resolution: Float  # [m]
     window_s: Float
-    turns: Int  # 1: the handle turns about z
-    turn_transition: Vector  # (6,) held_step of the turning handle
+    rotates: Int  # 1: the handle turns about z
+    rotation_transition: Vector  # (6,) held_step of the handle about z
     grip_damping: Float  # [N m s/rad]
-    turn_coulomb: Float  # [N m]
+    rotation_coulomb: Float  # [N m]
     max_torque: Float  # [N m]
-    turn_resolution: Float  # [rad]
+    angular_resolution: Float  # [rad]
     done: IntVector  # (3,) int: steps done, 1 once it was read, 1 while the last force was cut
     motion: Vector  # (9,) position [m], velocity [m/s], target [m]
     force: Vector  # (4,) on the motors now [N], and the torque [N m]
-    turning: Vector  # (3,) angle [rad], rate [rad/s], target [rad]
+    rotation: Vector  # (3,) angle [rad], rate [rad/s], target [rad]
     late: Matrix  # (delay, 4) forces and torques on their way to the motors
     history: Matrix  # (length, 5) a ring: time [s], rounded position [m], rounded angle [rad]
     places: IntVector  # (3,) int: oldest of the history, its length, next of late
@@ -56,7 +56,7 @@ def read_held(dev, now_s, target, target_angle):
 
     target (3,) [m] and target_angle [rad]: where the hand wants to be then.
     """
-    done, m, t = dev.done, dev.motion, dev.turning
+    done, m, t = dev.done, dev.motion, dev.rotation
     if done[1] == 0:
         done[1] = 1
         for i in range(3):
@@ -67,13 +67,13 @@ def read_held(dev, now_s, target, target_angle):
     done[0] = at
     if steps > 0:
         move_handle(dev, steps, target)
-        if dev.turns == 1:
-            turn_handle(dev, steps, target_angle)
+        if dev.rotates == 1:
+            rotate_handle(dev, steps, target_angle)
     time_s = done[0] * dev.step_s
     s, D = dev.sample, dev.resolution
     for i in range(3):
         s[i] = round(m[i] / D) * D
-    s[6] = round(t[0] / dev.turn_resolution) * dev.turn_resolution if dev.turns == 1 else 0.0
+    s[6] = round(t[0] / dev.angular_resolution) * dev.angular_resolution if dev.rotates == 1 else 0.0
     measure_rates(dev, time_s)
     flags = dev.ready
     if done[2] == 1:
@@ -130,11 +130,11 @@ def move_handle(dev, steps, target):
 
 
 @kernel
-def turn_handle(dev, steps, target):
+def rotate_handle(dev, steps, target):
     """(E6) over some steps."""
-    t, A = dev.turning, dev.turn_transition
+    t, A = dev.rotation, dev.rotation_transition
     a11, a12, a21, a22, g1, g2 = A[0], A[1], A[2], A[3], A[4], A[5]
-    bound = g2 * dev.turn_coulomb
+    bound = g2 * dev.rotation_coulomb
     a, w, step = t[0], t[1], (target - t[2]) / steps
     middle = t[2] + 0.5 * step
     load = dev.force[3] + dev.grip_damping * step / dev.step_s
@@ -167,7 +167,7 @@ def measure_rates(dev, time_s):
     span = time_s - H[old, 0]
     for i in range(3):
         s[3 + i] = (s[i] - H[old, 1 + i]) / span if span > 0.0 else 0.0
-    s[7] = (s[6] - H[old, 4]) / span if span > 0.0 and dev.turns == 1 else 0.0
+    s[7] = (s[6] - H[old, 4]) / span if span > 0.0 and dev.rotates == 1 else 0.0
 
 
 @kernel
@@ -178,7 +178,7 @@ def write_held(dev, fx, fy, fz, torque):
     if size > limit:
         s = limit / size
         fx, fy, fz = fx * s, fy * s, fz * s
-    torque = min(max(torque, -dev.max_torque), dev.max_torque) if dev.turns == 1 else 0.0
+    torque = min(max(torque, -dev.max_torque), dev.max_torque) if dev.rotates == 1 else 0.0
     f, late = dev.force, dev.late
     if late.shape[0] == 0:
         f[0], f[1], f[2], f[3] = fx, fy, fz, torque

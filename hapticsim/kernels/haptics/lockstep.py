@@ -78,9 +78,11 @@ def run_lockstep(step, plan, state, inp, out, ws, dev, io):
             inp.device[j] = s[j]
         inp.device[6], inp.device[7] = 0.0, 1.0
         inp.flags[0] = dev.flags[0]
-        inp.turn[0], inp.turn[3] = math.cos(0.5 * s[6]), math.sin(0.5 * s[6])
-        inp.turn[1] = inp.turn[2] = inp.turn[4] = inp.turn[5] = 0.0
-        inp.turn[6] = s[7]
+        inp.device_rotation[0], inp.device_rotation[3] = math.cos(0.5 * s[6]), math.sin(0.5 * s[6])
+        inp.device_rotation[1] = inp.device_rotation[2] = inp.device_rotation[4] = inp.device_rotation[5] = (
+            0.0
+        )
+        inp.device_rotation[6] = s[7]
         take(plan, state, inp, out, ws)
         fill_row(state, inp, out, io.rows[k], tick * plan.tick_s, tick, 0, 0)
         io.down[2] = state.safety[MODE]

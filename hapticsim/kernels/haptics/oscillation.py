@@ -139,13 +139,15 @@ def watch_swing(plan, state, inp):
     m, mode, gap_s = state.swing, state.safety[MODE], inp.gap[0]
     if mode == INTERRUPTED:
         overlook(m, 0, inp.device, 3, gap_s)
-        overlook(m, PORT, inp.turn, 4, gap_s)
+        overlook(m, PORT, inp.device_rotation, 4, gap_s)
         return False
     if mode != ARMING and mode != ARMED:
         forget_swing(state)
         return False
     pushes = count_reversals(m, 0, state.hand_force_D, inp.device, 3, inp.coupler[2], gap_s, 1.0)
-    turns = count_reversals(m, PORT, state.hand_torque_D, inp.turn, 4, inp.turn_coupler[2], gap_s, GRIP_M)
+    turns = count_reversals(
+        m, PORT, state.hand_torque_D, inp.device_rotation, 4, inp.rotation_coupler[2], gap_s, GRIP_M
+    )
     if pushes or turns:
         m[FADING] = 1.0
     if m[FADING] == 0.0:

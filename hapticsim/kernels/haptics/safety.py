@@ -20,7 +20,7 @@ from hapticsim.kernels.haptics.oscillation import FADING, OSCILLATION, forget_sw
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import ARMS, DISARMS, FAULTS, MODE
 
-MAX_TURN_RATE = 50.0  # [rad/s] of the device; no wrist turns so fast
+MAX_ANGULAR_SPEED = 50.0  # [rad/s] of the device; no wrist turns so fast
 # How far a sample may run ahead of its stamp: a bridge that is stopped between reading its device and
 # sending, for less than a silence, stamps the sample late.  At 2 m/s and 9 ms it takes 3.6 ms.
 SLACK_S = 0.004
@@ -87,16 +87,19 @@ def refusal(plan, inp):
 
 
 @kernel
-def turns_too_fast(plan, inp):
-    """Whether a device whose rotation counts turns faster than MAX_TURN_RATE."""
-    w = inp.turn
-    return plan.turning != NONE and math.sqrt(w[4] * w[4] + w[5] * w[5] + w[6] * w[6]) > MAX_TURN_RATE
+def rotates_too_fast(plan, inp):
+    """Whether a device whose rotation counts turns faster than MAX_ANGULAR_SPEED."""
+    w = inp.device_rotation
+    return (
+        plan.coupled_rotation != NONE
+        and math.sqrt(w[4] * w[4] + w[5] * w[5] + w[6] * w[6]) > MAX_ANGULAR_SPEED
+    )
 
 
 @kernel
 def room(plan, state, inp):
     """How much further the device could have moved since the last sample that counted [m]."""
-    d, seen = inp.device, state.seen
+    d, seen = inp.device, state.last_sample
     moved = math.sqrt((d[0] - seen[0]) ** 2 + (d[1] - seen[1]) ** 2 + (d[2] - seen[2]) ** 2)
     return seen[4] + plan.max_device_speed * max(seen[3] - d[6], 0.0) - moved
 
@@ -106,7 +109,7 @@ def implausible(plan, state, inp):
     """What is wrong with a sample that was heard, as a fault, else 0.  NaN is left to the tick."""
     d = inp.device
     speed = math.sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5])
-    if speed > plan.max_device_speed or turns_too_fast(plan, inp):
+    if speed > plan.max_device_speed or rotates_too_fast(plan, inp):
         return DEVICE_SPEED
     return JUMP if room(plan, state, inp) < 0.0 else 0
 
@@ -114,7 +117,7 @@ def implausible(plan, state, inp):
 @kernel
 def remember(plan, state, inp, follows):
     """Count with this sample from now on; follows: it is judged by the one before, not the first of force."""
-    seen, most = state.seen, SLACK_S * plan.max_device_speed
+    seen, most = state.last_sample, SLACK_S * plan.max_device_speed
     seen[4] = min(room(plan, state, inp), most) if follows else most
     for i in range(3):
         seen[i] = inp.device[i]
@@ -137,13 +140,13 @@ def interrupt(plan, state, why):
     if state.swing[FADING] != 0.0:
         take_force_away(state, why | OSCILLATION)
         return
-    if not state.seen[3] <= plan.resume_within_s:
+    if not state.last_sample[3] <= plan.resume_within_s:
         take_force_away(state, why)
         return
     state.safety[FAULTS] = why if state.safety[MODE] != INTERRUPTED else state.safety[FAULTS] | why
     state.safety[MODE] = INTERRUPTED
     drop_force(state)
-    state.interruption[0] = state.seen[3]
+    state.interruption[0] = state.last_sample[3]
 
 
 @kernel
@@ -151,7 +154,7 @@ def resume(plan, state, inp, hx, hy, hz):
     """The peer is heard again while interrupted: ramp up once it has been for SETTLE_S."""
     lasted = state.interruption
     if lasted[1] == 0.0:
-        lasted[0] = max(state.seen[3] - inp.device[6], 0.0)
+        lasted[0] = max(state.last_sample[3] - inp.device[6], 0.0)
         if not lasted[0] <= plan.resume_within_s:
             take_force_away(state, state.safety[FAULTS])
             return
@@ -201,7 +204,7 @@ def update_safety(plan, state, inp, hx, hy, hz):
     was_on = is_on(state)
     arm, disarm = inp.requests[0] > safety[ARMS], inp.requests[1] > safety[DISARMS]
     safety[ARMS], safety[DISARMS] = max(safety[ARMS], inp.requests[0]), max(safety[DISARMS], inp.requests[1])
-    state.seen[3] += inp.gap[0]
+    state.last_sample[3] += inp.gap[0]
     silent, refused = silence(plan, inp), refusal(plan, inp)
     if disarm and safety[MODE] != FAULT:
         safety[FAULTS] = 0 if safety[MODE] == INTERRUPTED else safety[FAULTS]

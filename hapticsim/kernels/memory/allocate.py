@@ -45,6 +45,6 @@ def state_at_start(
 
 def input_at_start(sizes: Mapping[str, int]) -> Input:
     """No device, nothing asked for."""
-    inp = Input.zeros(sizes, turn=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    inp = Input.zeros(sizes, device_rotation=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     inp.device[6] = np.inf  # age of a sample
     return inp

@@ -42,10 +42,10 @@ class Plan(Block):
     choose: Int
     stage: Int
     resolve: Int
-    capture: Int
-    settle: Int
-    engage: Int
-    handle: Int
+    rest_chattering_contacts: Int
+    resolve_after_switch: Int
+    activate: Int
+    dispatch_event: Int
     kane: Int  # address of qdot, M, h, poses, partial velocities, velocities, remainder accelerations
     kinematics: Int  # address of the same without M and h
     response_factor: Int  # address of what impulse responses share, 0 where the O(n) route is not taken
@@ -70,10 +70,10 @@ class Plan(Block):
     damping_rate: Float  # [1/s] fastest decay that joint damping, and laws in the stages, ask for
     spring_rate: Float  # [rad/s] fastest oscillation that the laws in the stages ask for
     handle_mobility: Float  # [1/kg] largest 1 / mass that a force on the handle may find
-    turn_mobility: Float  # [1/(kg m^2)] largest 1 / inertia that a torque on the handle's body may find
+    rotation_mobility: Float  # [1/(kg m^2)] largest 1 / inertia that a torque on the handle's body may find
     energy_scale: Float  # [J] what a gain of energy is compared with
     driven: Int  # 1: a constraint prescribes a rate, so that its force may do work
-    turns: IntVector = of("nu")  # 1: a component of the angular velocity of a joint with a quaternion
+    angular: IntVector = of("nu")  # 1: a component of the angular velocity of a joint with a quaternion
     handle_frame: Int  # index of a frame, -1 without a handle
     handle_point: Vector = of(3)  # [m] in B
     contacts: Int  # nk
@@ -88,7 +88,7 @@ class Plan(Block):
     surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
     surface_half: Matrix = of("nk, 3")  # [m] half extents of a box
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
-    touch_engages: IntVector = of("nk")  # block that a touch switches on, -1: none
+    touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
     row_block: IntVector = of("nw")  # the block that a row belongs to
     row_a: IntVector = of("nw")  # frame of body A, -1 for the world; of a contact the body with the sphere
@@ -121,7 +121,7 @@ class Plan(Block):
     max_stretch_m: Float
     reseat: Int  # 1: a longer stretch at arming moves the mapping instead of being refused
     max_device_speed: Float  # [m/s]
-    turning: Int  # which rotation is coupled: 0 none, 1 about the device's z, 2 all
+    coupled_rotation: Int  # which rotation is coupled: 0 none, 1 about the device's z, 2 all
     quaternion_WD: Vector = of(4)  # w, x, y, z of rotation_WD
     torque_scale: Float  # torque on the hand per torque in the world: force_scale / motion_scale
     slew_Nm_per_s: Float
@@ -139,7 +139,9 @@ class State(Block, whole=True):
     combine: Matrix = of("nr, nr")  # columns: combinations of rows that span them (identity at full rank)
     volume: Vector = of(1)  # |det A_D| when the speeds were chosen, columns scaled
     safety: IntVector = of(4)  # MODE ...
-    seen: Vector = of(5)  # last sample that counted: position [m] D, its age [s], and how much further than
+    last_sample: Vector = of(
+        5
+    )  # last sample that counted: position [m] D, its age [s], and how much further than
     # its speed allows the next may be [m]
     interruption: Vector = of(4)  # silence of the one ridden through now, or ramped up after [s], else 0;
     # time heard again [s]; interruptions that ended by themselves, the longest silence of these [s]
@@ -168,8 +170,10 @@ class Input(Block):
     torque: Vector = of("nu")  # [N m] or [N] generalized force from outside
     force_W: Vector = of(3)  # [N] force from outside at the handle
     switch: IntVector = of("nc")  # twice the requests made, plus 1 where the last one is to hold
-    turn: Vector = of(7)  # the device's orientation w, x, y, z, its angular velocity [rad/s] D
-    turn_coupler: Vector = of(3)  # stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
+    device_rotation: Vector = of(7)  # the device's orientation w, x, y, z, its angular velocity [rad/s] D
+    rotation_coupler: Vector = of(
+        3
+    )  # stiffness [N m/rad], damping [N m s/rad], torque limit on the hand [N m]
     link: Vector = of(1)  # [s] by which the remote site's last word is older than its link allows, or 0
 
 
@@ -273,7 +277,7 @@ class Workspace(Block):
     earlier: IntVector = of("nu")  # the speeds that were dependent before a choice
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
-    touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts engage
+    touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
     overlooked: IntVector = of("nk")  # 1: closed where nothing holds it; no guard until the tick ends
     method: IntVector = of(2)  # how this tick is integrated (stiffness.py), 1: coupler linear in substeps
@@ -281,7 +285,7 @@ class Workspace(Block):
     substep: Vector = of(1)  # [s] length of the linearly implicit substep that a stage is evaluated for, or 0
     spring: Vector = of("nu")  # stiffness of the laws in the stages
     damper: Vector = of("nu")  # damping of the laws in the stages
-    H: Matrix = of("6, nu")  # velocity of the handle's point and the turning that is coupled, per speed
+    H: Matrix = of("6, nu")  # velocity of the handle's point and the coupled rotation, per speed
     limited: Vector = of("nu")  # [N m] or [N] what a law in the stages asks for beyond its limit, else 0
     qe: Vector = of("nq")  # at the substep
     ue: Vector = of("nu")

@@ -22,7 +22,7 @@ NAMES = tuple(FIXED[i] for i in COLUMNS)
 AT = {name: i for i, name in enumerate(NAMES)}  # where a column stands in a command
 
 DEVICE, REQUESTS, COUPLER = AT["device_x_m"], AT["arm_requests"], AT["coupler_stiffness_N_per_m"]
-TURN, TURN_COUPLER = AT["device_qw"], AT["coupler_stiffness_Nm_per_rad"]
+ROTATION, ROTATION_COUPLER = AT["device_qw"], AT["coupler_stiffness_Nm_per_rad"]
 LINK_LATE, FLAGS, GAP = AT["link_late_s"], AT["device_flags"], AT["tick_gap_s"]
 
 
@@ -50,9 +50,9 @@ def apply_command(command, inp):
         inp.requests[j] = int(command[REQUESTS + j])
     for j in range(3):
         inp.coupler[j] = command[COUPLER + j]
-        inp.turn_coupler[j] = command[TURN_COUPLER + j]
+        inp.rotation_coupler[j] = command[ROTATION_COUPLER + j]
     for j in range(7):
-        inp.turn[j] = command[TURN + j]
+        inp.device_rotation[j] = command[ROTATION + j]
     inp.link[0] = command[LINK_LATE]
     inp.flags[0] = int(command[FLAGS])
     inp.gap[0], inp.gap[1] = command[GAP], command[GAP + 1]

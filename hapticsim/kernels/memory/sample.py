@@ -39,7 +39,7 @@ HAND_FORCE, COUPLER_FORCE = PLACE["hand_force_x_N"], PLACE["coupler_x_N"]
 ANCHOR, HANDLE, LATENESS, EXECUTION = (
     PLACE["anchor_x_m"], PLACE["handle_x_m"], PLACE["lateness_us"], PLACE["execution_us"],
 )  # fmt: skip
-TURN, TURN_COUPLER = PLACE["device_qw"], PLACE["coupler_stiffness_Nm_per_rad"]
+ROTATION, ROTATION_COUPLER = PLACE["device_qw"], PLACE["coupler_stiffness_Nm_per_rad"]
 HAND_TORQUE, COUPLER_TORQUE = PLACE["hand_torque_x_Nm"], PLACE["coupler_torque_x_Nm"]
 TURN_OFFSET, LINK_LATE, FLAGS = PLACE["turn_offset_qw"], PLACE["link_late_s"], PLACE["device_flags"]
 GAP, INTERRUPTIONS = PLACE["tick_gap_s"], PLACE["interruptions"]
@@ -89,7 +89,7 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
         row[INTERRUPTIONS + j] = state.interruption[2 + j]
     for j in range(3):
         row[COUPLER + j] = inp.coupler[j]
-        row[TURN_COUPLER + j] = inp.turn_coupler[j]
+        row[ROTATION_COUPLER + j] = inp.rotation_coupler[j]
         row[HAND_FORCE + j] = out.hand_force_D[j]
         row[HAND_TORQUE + j] = out.hand_torque_D[j]
         row[COUPLER_FORCE + j] = out.coupler_W[j]
@@ -97,7 +97,7 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
         row[ANCHOR + j] = out.anchor_W[j]
         row[HANDLE + j] = out.handle_W[j]
     for j in range(7):
-        row[TURN + j] = inp.turn[j]
+        row[ROTATION + j] = inp.device_rotation[j]
     for j in range(4):
         row[TURN_OFFSET + j] = state.turn_offset[j]
     row[SAFETY] = state.safety[MODE]

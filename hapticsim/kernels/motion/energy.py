@@ -26,7 +26,7 @@ LARGE, SMALL, PLENTY = 0.05, 1e-5, 0.1  # parts that ask for shorter steps, the 
 DIVISIONS = 64  # at most
 MOVED = 100.0  # of the energy scale: what a constraint may lift or set going as it is switched on
 MOST_Q, MOST_U = 1e9, 1e6  # [m] or [rad], and per second: a run that is further out has gone astray
-MOST_TURN = 1.5  # [rad] that a joint with a quaternion may turn in a tick: its rate is integrated to 1e-3
+MOST_ROTATION = 1.5  # [rad] that a joint with a quaternion may turn in a tick: its rate is integrated to 1e-3
 
 # state.energy[2]: whether the energy after the tick before is known, or that tick was refused
 REFUSED, UNKNOWN, KNOWN = -1.0, 0.0, 1.0
@@ -127,13 +127,13 @@ def gained(plan, state, ws):
 
 @kernel
 def farthest(plan, ws):
-    """Largest of |q| / MOST_Q, |u| / MOST_U and turn in the tick / MOST_TURN: above 1 the run went astray."""
+    """Largest of |q| / MOST_Q, |u| / MOST_U and angle in the tick / MOST_ROTATION; above 1: astray."""
     most = 0.0
     for i in range(ws.q0.size):
         most = max(most, abs(ws.q0[i]) / MOST_Q)
     for r in range(ws.u0.size):
         size = abs(ws.u0[r])
         most = max(most, size / MOST_U)
-        if plan.turns[r] == 1:
-            most = max(most, size * plan.tick_s / MOST_TURN)
+        if plan.angular[r] == 1:
+            most = max(most, size * plan.tick_s / MOST_ROTATION)
     return most

@@ -20,7 +20,7 @@ from hapticsim.kernels.haptics.coupling import (
     coupler_force_within,
     coupler_torque_within,
     handle_motion,
-    turning_axes,
+    rotation_axes,
 )
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.machine_code.foreign import kane_at
@@ -44,8 +44,12 @@ def choose_method(plan, state, inp, ws):
     h, gain = plan.tick_s, state.gain[0]
     decay, square = plan.damping_rate, plan.spring_rate * plan.spring_rate
     if gain > 0.0 and plan.handle_frame >= 0:
-        decay += gain * (inp.coupler[1] * plan.handle_mobility + inp.turn_coupler[1] * plan.turn_mobility)
-        square += gain * (inp.coupler[0] * plan.handle_mobility + inp.turn_coupler[0] * plan.turn_mobility)
+        decay += gain * (
+            inp.coupler[1] * plan.handle_mobility + inp.rotation_coupler[1] * plan.rotation_mobility
+        )
+        square += gain * (
+            inp.coupler[0] * plan.handle_mobility + inp.rotation_coupler[0] * plan.rotation_mobility
+        )
     ws.method[0] = RUNGE_KUTTA
     ws.method[1] = 0
     if h * h * square > OSCILLATION * OSCILLATION:
@@ -95,11 +99,11 @@ def coupler_is_linear(plan, state, inp, ws, h):
     K, B = gain * inp.coupler[0], gain * inp.coupler[1]
     if not is_within(ws, 0, fx, fy, fz, limit, h * B + h * h * K):
         return False
-    if plan.turning == 0:
+    if plan.coupled_rotation == 0:
         return True
     x, y, z = coupler_torque_within(plan, state, inp, ws, 0.0, math.inf)
-    limit = gain * inp.turn_coupler[2] / plan.torque_scale
-    K, B = gain * inp.turn_coupler[0], gain * inp.turn_coupler[1]
+    limit = gain * inp.rotation_coupler[2] / plan.torque_scale
+    K, B = gain * inp.rotation_coupler[0], gain * inp.rotation_coupler[1]
     return is_within(ws, 3, x, y, z, limit, h * B + h * h * K)
 
 
@@ -124,11 +128,11 @@ def is_within(ws, first, x, y, z, limit, share):
 
 @kernel
 def write_handle_rates(plan, state, inp, ws, t):
-    """ws.H: velocity of the handle's point (world axes), then rate of the coupled turning (device axes), per
+    """ws.H: velocity of the handle's point (world axes), then rate of the coupled rotation (device axes), per
     speed; the third of the latter alone where one angle is coupled."""
     i = plan.handle_frame
     rx, ry, rz, _, _, _, _, _, _ = handle_motion(plan, ws)
-    ax, ay, az, bx, by, bz, cx, cy, cz = turning_axes(plan, state, inp, ws, t)
+    ax, ay, az, bx, by, bz, cx, cy, cz = rotation_axes(plan, state, inp, ws, t)
     for r in range(ws.H.shape[1]):
         V = ws.V[i, r]
         ws.H[0, r] = V[3] + V[1] * rz - V[2] * ry
@@ -159,14 +163,14 @@ def make_implicit(plan, state, inp, ws, u, t, h):
     _, _, _, vx, vy, vz = anchor(plan, state, inp)
     _, _, _, _, _, _, wx, wy, wz = handle_motion(plan, ws)
     add_softness(ws, 0, h * B + h * h * K, h * K * (vx - wx), h * K * (vy - wy), h * K * (vz - wz))
-    if plan.turning != 0:
-        K, B = springs * gain * inp.turn_coupler[0], gain * inp.turn_coupler[1]
+    if plan.coupled_rotation != 0:
+        K, B = springs * gain * inp.rotation_coupler[0], gain * inp.rotation_coupler[1]
         x = y = z = 0.0
         for r in range(n):
             x -= ws.H[3, r] * u[r]
             y -= ws.H[4, r] * u[r]
             z -= ws.H[5, r] * u[r]
-        d = inp.turn
+        d = inp.device_rotation
         add_softness(ws, 3, h * B + h * h * K, h * K * (x + d[4]), h * K * (y + d[5]), h * K * (z + d[6]))
 
 

@@ -32,12 +32,12 @@ from hapticsim.codes import (
 )
 from hapticsim.kernels.geometry.point import (
     add_partial,
+    angular_velocity,
     cross_dot,
     place,
     point_row,
     relative_motion,
-    turn,
-    turning,
+    rotate,
 )
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.curve import curve_row
@@ -91,7 +91,7 @@ def _point(plan, k, A, s, i, ws):
     a, b = plan.row_a[k], plan.row_b[k]
     px, py, pz = place(a, plan.row_point_a[k], ws.X)
     ox, oy, oz = place(b, plan.row_point_b[k], ws.X)
-    nx, ny, nz = turn(b, plan.row_direction_b[k], ws.X)
+    nx, ny, nz = rotate(b, plan.row_direction_b[k], ws.X)
     point_row(a, b, px, py, pz, nx, ny, nz, A, s, i, ws)
     return nx * (px - ox) + ny * (py - oy) + nz * (pz - oz)
 
@@ -114,8 +114,8 @@ def _distance(plan, k, A, s, i, ws):
 @kernel
 def _angle(plan, k, A, s, i, ws):
     a, b = plan.row_a[k], plan.row_b[k]
-    mx, my, mz = turn(a, plan.row_direction_a[k], ws.X)
-    nx, ny, nz = turn(b, plan.row_direction_b[k], ws.X)
+    mx, my, mz = rotate(a, plan.row_direction_a[k], ws.X)
+    nx, ny, nz = rotate(b, plan.row_direction_b[k], ws.X)
     cx, cy, cz = my * nz - mz * ny, mz * nx - mx * nz, mx * ny - my * nx  # m x n
     for r in range(A.shape[1]):
         total = 0.0
@@ -126,10 +126,10 @@ def _angle(plan, k, A, s, i, ws):
             V = ws.V[b, r]
             total -= cx * V[0] + cy * V[1] + cz * V[2]
         A[i, r] = total
-    ax, ay, az = turning(a, ws.vel)
-    bx, by, bz = turning(b, ws.vel)
-    dx, dy, dz = turning(a, ws.acc)
-    ex, ey, ez = turning(b, ws.acc)
+    ax, ay, az = angular_velocity(a, ws.vel)
+    bx, by, bz = angular_velocity(b, ws.vel)
+    dx, dy, dz = angular_velocity(a, ws.acc)
+    ex, ey, ez = angular_velocity(b, ws.acc)
     wx, wy, wz = ax - bx, ay - by, az - bz
     px, py, pz = ay * mz - az * my, az * mx - ax * mz, ax * my - ay * mx  # m'
     qx, qy, qz = by * nz - bz * ny, bz * nx - bx * nz, bx * ny - by * nx  # n'
@@ -147,18 +147,18 @@ def _angle(plan, k, A, s, i, ws):
 def _roll(plan, k, A, s, i, ws):
     a, b, radius = plan.row_a[k], plan.row_b[k], plan.row_length[k]
     cx, cy, cz = place(a, plan.row_point_a[k], ws.X)
-    nx, ny, nz = turn(b, plan.row_direction_b[k], ws.X)
-    tx, ty, tz = turn(b, plan.row_direction_a[k], ws.X)  # fixed in B, too
+    nx, ny, nz = rotate(b, plan.row_direction_b[k], ws.X)
+    tx, ty, tz = rotate(b, plan.row_direction_a[k], ws.X)  # fixed in B, too
     rx, ry, rz = -radius * nx, -radius * ny, -radius * nz
     for r in range(A.shape[1]):
         A[i, r] = 0.0
     add_partial(a, cx + rx, cy + ry, cz + rz, tx, ty, tz, 1.0, A, i, ws)
     add_partial(b, cx + rx, cy + ry, cz + rz, tx, ty, tz, -1.0, A, i, ws)
     vx, vy, vz, ex, ey, ez = relative_motion(a, b, cx, cy, cz, ws)
-    ax, ay, az = turning(a, ws.vel)
-    bx, by, bz = turning(b, ws.vel)
-    dx, dy, dz = turning(a, ws.acc)
-    fx, fy, fz = turning(b, ws.acc)
+    ax, ay, az = angular_velocity(a, ws.vel)
+    bx, by, bz = angular_velocity(b, ws.vel)
+    dx, dy, dz = angular_velocity(a, ws.acc)
+    fx, fy, fz = angular_velocity(b, ws.acc)
     wx, wy, wz = ax - bx, ay - by, az - bz
     vx, vy, vz = vx + wy * rz - wz * ry, vy + wz * rx - wx * rz, vz + wx * ry - wy * rx
     px, py, pz = by * rz - bz * ry, bz * rx - bx * rz, bx * ry - by * rx  # w_B x rho: rho is fixed in B
@@ -176,11 +176,11 @@ def _roll(plan, k, A, s, i, ws):
 def _skate(plan, k, A, s, i, ws):
     a, b = plan.row_a[k], plan.row_b[k]
     px, py, pz = place(a, plan.row_point_a[k], ws.X)
-    nx, ny, nz = turn(a, plan.row_direction_a[k], ws.X)
+    nx, ny, nz = rotate(a, plan.row_direction_a[k], ws.X)
     for r in range(A.shape[1]):
         A[i, r] = 0.0
     add_partial(a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
     add_partial(b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
     vx, vy, vz, ex, ey, ez = relative_motion(a, b, px, py, pz, ws)
-    wx, wy, wz = turning(a, ws.vel)
+    wx, wy, wz = angular_velocity(a, ws.vel)
     s[i] = nx * ex + ny * ey + nz * ez + cross_dot(wx, wy, wz, nx, ny, nz, vx, vy, vz)

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.geometry.point import place, point_row, turn
+from hapticsim.kernels.geometry.point import place, point_row, rotate
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 SIZE = 30  # entry of a cell
@@ -30,7 +30,7 @@ LEAST_D = 0.05  # of e.e: nearer to a centre of curvature no place is nearest
 
 
 @inlined
-def turn_back(frame, x, y, z, X):
+def rotate_back(frame, x, y, z, X):
     """A vector in world axes in those of a body, three scalars; frame -1 is the world."""
     if frame < 0:
         return x, y, z
@@ -199,7 +199,7 @@ def curve_row(plan, k, A, s, i, ws):
     px, py, pz = place(a, plan.row_point_a[k], ws.X)
     x, y, z = px, py, pz
     if b >= 0:
-        x, y, z = turn_back(b, px - ws.X[b, 9], py - ws.X[b, 10], pz - ws.X[b, 11], ws.X)
+        x, y, z = rotate_back(b, px - ws.X[b, 9], py - ws.X[b, 10], pz - ws.X[b, 11], ws.X)
     j, sigma = nearest_on_curve(plan, plan.row_item[k], x, y, z)
     cell = plan.curve_cell[j]
     cx, cy, cz = place_at(cell, sigma)
@@ -215,9 +215,9 @@ def curve_row(plan, k, A, s, i, ws):
     gap, beside = nx * dx + ny * dy + nz * dz, tx * dx + ty * dy + tz * dz
     lean = tau * beside / D
     w = (nx + lean * ex, ny + lean * ey, nz + lean * ez)
-    wx, wy, wz = turn(b, w, ws.X)
+    wx, wy, wz = rotate(b, w, ws.X)
     vx, vy, vz = point_row(a, b, px, py, pz, wx, wy, wz, A, s, i, ws)
-    vx, vy, vz = turn_back(b, vx, vy, vz, ws.X)  # x'
+    vx, vy, vz = rotate_back(b, vx, vy, vz, ws.X)  # x'
     along, bend = ex * vx + ey * vy + ez * vz, bx * vx + by * vy + bz * vz
     rate = along / D  # sigma'
     cx, cy, cz = third_at(cell, sigma)

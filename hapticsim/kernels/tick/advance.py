@@ -7,14 +7,14 @@ from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.guards import block_of_guard, is_gap, read_guards, read_reported_guards
 from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
-from hapticsim.kernels.events.switching import engage_by_touch
+from hapticsim.kernels.events.switching import activate_by_touch
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import OVERFLOWS, PIECES
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.begin import LOOKING, RESOLVED, start_piece
-from hapticsim.kernels.units import capture, handle, resolve
+from hapticsim.kernels.units import dispatch_event, resolve, rest_chattering_contacts
 
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
@@ -66,12 +66,12 @@ def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
     """Do what guard ``fired`` asks for, or end a chatter; start the next piece at t and return its rows."""
     was_gap = is_gap(plan, state, fired)
     if chatters:
-        m = capture(plan, state, inp, ws, out, t)
-        m, _ = engage_by_touch(plan, state, inp, ws, out, t, m)
+        m = rest_chattering_contacts(plan, state, inp, ws, out, t)
+        m, _ = activate_by_touch(plan, state, inp, ws, out, t, m)
         record(out, OVERFLOW, -1, handled, t)
         out.counts[OVERFLOWS] += 1
     else:
-        m = handle(plan, state, inp, ws, out, fired, t)
+        m = dispatch_event(plan, state, inp, ws, out, fired, t)
     if was_gap:
         overlook_unheld(plan, state, ws, fired)
     if plan.driven == 1:  # impulses of what is driven do work

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hapticsim.kernels.events.activation import release_violated
 from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.resolve_contacts import LEAVE, touching
-from hapticsim.kernels.events.switching import engage_by_touch, slip_or_break, switch_as_asked
+from hapticsim.kernels.events.switching import activate_by_touch, slip_or_break, switch_as_asked
 from hapticsim.kernels.geometry.edges import feature, is_lost
 from hapticsim.kernels.linalg.selection import KEEP_CHOICE
 from hapticsim.kernels.machine_code.jit import kernel
@@ -15,7 +15,7 @@ from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, projec
 from hapticsim.kernels.rows.row_table import FREE, list_rows
 from hapticsim.kernels.solve.embedding import scaled_volume
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
-from hapticsim.kernels.units import choose_speeds, resolve, settle, stage
+from hapticsim.kernels.units import choose_speeds, resolve, resolve_after_switch, stage
 
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
@@ -30,7 +30,7 @@ def begin_tick(plan, state, inp, out, ws):
     changed = state.mode.size > plan.contacts and switch_as_asked(plan, state, inp, ws, out)
     m = list_rows(plan, state, ws)
     if changed or m != state.rank[1]:
-        m = settle(plan, state, inp, ws, out, 0.0)
+        m = resolve_after_switch(plan, state, inp, ws, out, 0.0)
     pulls = start_piece(plan, state, inp, out, ws, 0.0, m, LOOKING)
     kept = leave_lost_corners(plan, state, out, ws, m)
     if kept < m:
@@ -46,12 +46,12 @@ def begin_tick(plan, state, inp, out, ws):
 
 @kernel
 def watch_constraints(plan, state, inp, out, ws, m):
-    """Release what is violated or broken, let slip what friction does not hold, engage what touches."""
+    """Release what is violated or broken, let slip what friction does not hold, activate what touches."""
     slips = release_violated(plan, state, ws, out, m, 0.0) or slip_or_break(plan, state, ws, out, m, 0.0)
     if slips:
-        m = settle(plan, state, inp, ws, out, 0.0)
-    m, engaged = engage_by_touch(plan, state, inp, ws, out, 0.0, m)
-    if slips or engaged:
+        m = resolve_after_switch(plan, state, inp, ws, out, 0.0)
+    m, activated = activate_by_touch(plan, state, inp, ws, out, 0.0, m)
+    if slips or activated:
         start_piece(plan, state, inp, out, ws, 0.0, m, RESOLVED)
     return m
 

@@ -7,7 +7,7 @@ import math
 from hapticsim.codes import Fault
 from hapticsim.kernels.events.observe import copy, report
 from hapticsim.kernels.haptics.coupling import anchor, coupler_force, handle_motion
-from hapticsim.kernels.haptics.hand import bound_power, command_hand, sample_turn
+from hapticsim.kernels.haptics.hand import bound_power, command_hand, sample_torque
 from hapticsim.kernels.haptics.oscillation import OSCILLATION, watch_swing
 from hapticsim.kernels.haptics.safety import ARMED_STRETCH, take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
@@ -27,7 +27,7 @@ def sample_coupler(plan, state, inp, out, ws):
     """Coupler at the start of the tick: what is published, and the command for the hand."""
     if plan.handle_frame < 0:
         return
-    sample_turn(plan, state, inp, out, ws)
+    sample_torque(plan, state, inp, out, ws)
     px, py, pz, _, _, _ = anchor(plan, state, inp)
     _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     fx, fy, fz = coupler_force(plan, state, inp, ws, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.coupling import handle_motion
-from hapticsim.kernels.haptics.hand import seat_turn
+from hapticsim.kernels.haptics.hand import seat_orientation
 from hapticsim.kernels.haptics.safety import asks_for_handle, update_safety
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
@@ -32,7 +32,7 @@ def take_requests(plan, state, inp, out, ws):
         _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     update_safety(plan, state, inp, hx, hy, hz)
     if plan.handle_frame >= 0:
-        seat_turn(plan, state, inp, ws, safety)
+        seat_orientation(plan, state, inp, ws, safety)
     sample_torques(plan, state, inp, ws)
     choose_method(plan, state, inp, ws)
     return safety, was_refused

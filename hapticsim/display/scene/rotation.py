@@ -26,7 +26,7 @@ _STEPS = 48  # points of the longest arc
 _BEHIND_M = 0.05  # what is this near to the eye or behind it is not marked
 
 
-def draw_turning(
+def draw_rotation(
     canvas: pygame.Surface,
     camera: OrbitCamera,
     scene: SceneMessage,

@@ -12,7 +12,7 @@ from hapticsim.display.messages.scene import SceneMessage, StateMessage, Unreada
 from hapticsim.display.palette import PANEL, SKY, TEXT, VERMILION
 from hapticsim.display.panel.notices import _HELP_SIZE
 from hapticsim.display.scene.camera import OrbitCamera
-from hapticsim.display.scene.turning import ARC_AT_LIMIT, ARC_PX, DEVICE_PX, draw_axes, torque_arc
+from hapticsim.display.scene.rotation import ARC_AT_LIMIT, ARC_PX, DEVICE_PX, draw_axes, torque_arc
 from hapticsim.display.window import Window
 from hapticsim.wire.publisher import Publisher
 from tests import display_fake

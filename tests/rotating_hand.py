@@ -75,7 +75,7 @@ def armed(
 ) -> Simulation:
     """Armed with the device in this orientation, and with no spring but the one that turns."""
     sim._input.coupler[:] = 0.0
-    sim._input.turn_coupler[:] = K, B, limit
+    sim._input.rotation_coupler[:] = K, B, limit
     hold(sim, q)
     sim.arm()
     sim.step()
@@ -105,8 +105,8 @@ class Held:
         sim, R = self.sim, matrix(self.handle)
         state, ws = sim.assembly.new_state(), sim.assembly.new_workspace()
         state.gain[0], state.turn_offset[:] = 1.0, self.offset
-        sim._input.turn[:4], sim._input.turn[4:] = self.device, self.w_D
-        sim._input.turn_coupler[:] = self.K, self.B, 1e9
+        sim._input.device_rotation[:4], sim._input.device_rotation[4:] = self.device, self.w_D
+        sim._input.rotation_coupler[:] = self.K, self.B, 1e9
         ws.X[sim.plan.handle_frame, :9] = R.ravel()
         ws.vel[sim.plan.handle_frame, :3] = self.w_W
         return np.array(coupler_torque(sim.plan, state, sim._input, ws, t))
