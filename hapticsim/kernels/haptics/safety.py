@@ -206,6 +206,8 @@ def update_safety(plan, state, inp, hx, hy, hz):
     safety[ARMS], safety[DISARMS] = max(safety[ARMS], inp.requests[0]), max(safety[DISARMS], inp.requests[1])
     state.last_sample[3] += inp.gap[0]
     silent, refused = silence(plan, inp), refusal(plan, inp)
+    if was_on and silent == STALLED and not state.last_sample[3] <= plan.resume_within_s:
+        interrupt(plan, state, STALLED)  # before a request to disarm, so that the fault can be read
     if disarm and safety[MODE] != FAULT:
         safety[FAULTS] = 0 if safety[MODE] == INTERRUPTED else safety[FAULTS]
         safety[MODE] = DISARMED
