@@ -15,6 +15,7 @@ from hapticsim_devices.mouse import goal_and_buttons
 
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
+from hapticsim.describe.forces import ENGAGE_REFUSED
 from hapticsim.describe.topics import Describer
 from hapticsim.display.messages.scene import PredictedMessage, SceneMessage, StateMessage
 from hapticsim.display.messages.stats import StatsMessage
@@ -202,6 +203,11 @@ def test_a_payload_that_is_not_as_declared_is_told(change, sentence):
     assert DECLARED["pointer"].problems(good) == []
     assert DECLARED["pointer"].problems(good | change) == [sentence]
     assert DECLARED["pointer"].problems({"target": [0.0] * 3, "buttons": 0}) == ["sequence is missing"]
+
+
+def test_the_page_lists_every_kind_of_event():
+    kinds = re.findall(r"^\| `(\w+)` \|", section_of("events").split("| kind |")[1], re.MULTILINE)
+    assert sorted(kinds) == sorted([*(kind.name.lower() for kind in Event), ENGAGE_REFUSED])
 
 
 def test_numbers_between_the_sites_are_little_endian_on_every_computer():
