@@ -168,3 +168,8 @@ def eventually(claim: Callable[[], object], within_s: float = SOON_S) -> None:
     while not claim():
         assert time.monotonic() < give_up, "it never happened"
         time.sleep(0.01)
+
+
+def resident_MiB(pid: int) -> float:
+    """Memory of a process that is in the computer's [MiB]."""
+    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

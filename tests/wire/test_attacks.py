@@ -19,7 +19,7 @@ from hapticsim.wire.sockets.local_peers import MOST_PEERS, LocalPeers
 from hapticsim.wire.sockets.local_publisher import MOST_PREFIXES
 from hapticsim.wire.sockets.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
 from hapticsim.wire.sockets.zmtp import GREETING, Incoming, Violation, encode_frame, ready
-from tests.processes import eventually
+from tests.processes import eventually, resident_MiB
 
 MORE, COMMAND = 1, 4
 GROWTH_MiB = 24.0
@@ -80,10 +80,6 @@ def served(tmp_path):
     process.kill()
     process.wait()
     process.stdout.close()
-
-
-def resident_MiB(pid: int) -> float:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096 / 2**20
 
 
 def subscriptions(rng: random.Random) -> bytes:

@@ -6,6 +6,8 @@ import os
 import random
 import socket
 import stat
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
@@ -17,6 +19,7 @@ from hapticsim.wire.sockets import allow_list
 from hapticsim.wire.sockets.curve_security import Curve, create_keys, stop_authenticator
 from hapticsim.wire.sockets.endpoints import check_endpoint
 from hapticsim.wire.sockets.ports import bind_publisher, bind_router, connect_dealer, connect_subscriber
+from tests.processes import resident_MiB
 from tests.refusals import refusal
 
 
@@ -278,3 +281,79 @@ def test_missing_or_foreign_keys_are_refused_in_one_sentence(keys, tmp_path):
     assert refusal(connect_dealer, "tcp://127.0.0.1:5", curve=Curve(keys["friend"])) == (
         f"{place}: holds 0 public keys; who connects needs one: copy own.key of the server into {place}."
     )
+
+
+FLOODED = """
+import sys, time
+from pathlib import Path
+from hapticsim.wire.publisher import Publisher
+from hapticsim.wire.sockets.curve_security import Curve
+with Publisher("tcp://127.0.0.1:*", curve=Curve(Path(sys.argv[1]))) as publisher:
+    print(publisher.endpoint, flush=True)
+    while True:
+        publisher.offer("state", {"x": [0.0] * 50})
+        time.sleep(0.005)
+"""
+
+
+def flood(endpoint, context, keys, subscription, seconds):
+    """Subscribe as fast as ZeroMQ lets, with a key that counts, on connections that are opened anew."""
+    sockets, sent, until = {}, 0, time.monotonic() + seconds
+    while time.monotonic() < until:
+        for place in range(6):
+            if place not in sockets or sockets[place][1] < time.monotonic():
+                if place in sockets:
+                    sockets[place][0].close(linger=0)
+                one = context.socket(zmq.XSUB)
+                Curve(keys).introduce(one)
+                one.connect(endpoint)
+                sockets[place] = one, time.monotonic() + 0.5
+            with suppress(zmq.Again):
+                for _ in range(200):
+                    sockets[place][0].send(subscription(), zmq.DONTWAIT)
+                    sent += 1
+    for one, _ in sockets.values():
+        one.close(linger=0)
+    return sent
+
+
+@pytest.mark.parametrize("size", [20, 200, 560, 0])
+def test_subscriptions_on_tcp_do_not_make_the_publisher_grow(keys, context, size):
+    """Random topics of so many bytes; 0: the same good one, again and again."""
+    other = keys["server"] / "peers" / "observe" / "other.key"
+    other.write_bytes((keys["stranger"] / "own.key").read_bytes())
+    command = [sys.executable, "-c", FLOODED, str(keys["server"])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            endpoint = server.stdout.readline().strip()
+            observer = connect_subscriber(
+                endpoint, (b"state\0",), context=context, curve=Curve(keys["friend"])
+            )
+            assert observer.poll(10_000), "an honest observer hears nothing"
+            before = resident_MiB(server.pid)
+            good = b"\1state\0"
+            sent = flood(
+                endpoint, context, keys["stranger"], lambda: b"\1" + os.urandom(size) if size else good, 3.0
+            )
+            grown = resident_MiB(server.pid) - before
+            while observer.poll(0):
+                observer.recv()
+            assert observer.poll(10_000), "the honest observer hears nothing any more"
+            assert sent > 1000 and grown < 24.0, f"{grown:.0f} MiB by {sent} subscriptions"
+        finally:
+            server.kill()
+
+
+def test_an_observer_that_is_mistaken_about_topics_is_served_all_the_same(keys, context):
+    bound = bind_publisher("tcp://127.0.0.1:*", context=context, curve=Curve(keys["server"]))
+    wanted = (b"state\0", b"no such topic\0", b"sta")
+    observer = connect_subscriber(bound.endpoint, wanted, context=context, curve=Curve(keys["friend"]))
+    got, give_up = 0, time.monotonic() + 10.0
+    while got < 3 and time.monotonic() < give_up:
+        with suppress(zmq.Again):
+            bound.socket.send(b"state\0hello")
+        while observer.poll(5):
+            got += observer.recv() == b"state\0hello"
+    assert got >= 3
+    assert bound.refused == {"it subscribed to a topic that does not exist": 2}
+    bound.close()

@@ -29,6 +29,7 @@ class AllowList:
         self.path = path
         self._lock = threading.Lock()
         self._looked_at_s = time.monotonic()
+        self._banned: frozenset[bytes] = frozenset()
         self._keys, self.notes = read_keys(path)
 
     def keys(self) -> frozenset[bytes]:
@@ -37,7 +38,7 @@ class AllowList:
             if time.monotonic() - self._looked_at_s >= LOOK_AGAIN_S:
                 self._keys, self.notes = read_keys(self.path)
                 self._looked_at_s = time.monotonic()
-            return self._keys
+            return self._keys - self._banned
 
     def admits(self, key: bytes) -> bool:
         """Whether the holder of a key, in Z85, may connect now."""
@@ -45,7 +46,12 @@ class AllowList:
 
     def was_admitted(self, key: bytes) -> bool:
         """Whether it might at the last look at the folder; does not look, because a folder may be slow."""
-        return key in self._keys
+        return key in self._keys - self._banned
+
+    def ban(self, key: bytes) -> None:
+        """Admit the holder of a key, in Z85, no more while this list is in use, whatever is in the folder."""
+        with self._lock:
+            self._banned |= {key}
 
 
 def read_keys(folder: Path) -> tuple[frozenset[bytes], list[str]]:

@@ -22,6 +22,9 @@ from typing import Any
 import zmq
 
 MOST_UNFINISHED_BYTES = 4 << 20  # of a connection, beside what waits in the system
+# Of an observer, which subscribes to a few topics and answers heartbeats.  ZeroMQ keeps a subscription in a
+# tree that takes some fifty times its bytes.
+OBSERVER_BYTES, OBSERVER_BYTES_PER_S = 16 << 10, 1 << 10
 LOOK_S = 0.01
 _BYTES_RECEIVED = 128  # place of tcpi_bytes_received in struct tcp_info (linux/tcp.h)
 
@@ -31,15 +34,29 @@ class ByteWatch:
 
     Public attributes: ``refused``, how many connections had to go, by reason; ``each_look``, what else the
     thread does every time it looks.
+
+    Parameters
+    ----------
+    watched : the socket.
+    refused : where to count.
+    most_bytes : that a connection may bring beyond its messages.
+    bytes_per_s : that are forgotten of them.
     """
 
-    def __init__(self, watched: zmq.Socket[bytes], refused: Counter[str]) -> None:
+    def __init__(
+        self,
+        watched: zmq.Socket[bytes],
+        refused: Counter[str],
+        most_bytes: int = MOST_UNFINISHED_BYTES,
+        bytes_per_s: float = 0.0,
+    ) -> None:
         from zmq.utils.monitor import recv_monitor_message  # brings asyncio, which a device need not pay
 
         self._receive = recv_monitor_message
         self.refused = refused
         self.each_look: Callable[[], object] = lambda: None
         self._watched, self._stopped = watched, False
+        self._most_bytes, self._bytes_per_s = most_bytes, bytes_per_s
         self._unwanted: set[int] = set()  # descriptors of who has to go whatever it brings
         self._finished: dict[int, int] = {}  # bytes of complete messages since the last look, by descriptor
         self._monitor = watched.get_monitor_socket(
@@ -64,7 +81,10 @@ class ByteWatch:
 
     def _run(self) -> None:
         connections: dict[int, _Connection] = {}
+        looked_s = time.monotonic()
         while not self._stopped:
+            since_s, looked_s = looked_s, time.monotonic()
+            forgotten = self._bytes_per_s * (looked_s - since_s)
             with suppress(zmq.ZMQError):  # the context was ended under us: so are its connections
                 self._take_news(connections)
             for descriptor, connection in list(connections.items()):
@@ -72,7 +92,7 @@ class ByteWatch:
                     self._unwanted.discard(descriptor)
                     connection.end()
                     del connections[descriptor]
-                elif self._is_too_much(descriptor, connection):
+                elif self._is_too_much(descriptor, connection, forgotten):
                     self.refused["it sent what does not become messages"] += 1
                     connection.end()
                     del connections[descriptor]
@@ -83,14 +103,14 @@ class ByteWatch:
             connection.release()
         self._monitor.close(linger=0)
 
-    def _is_too_much(self, descriptor: int, connection: _Connection) -> bool:
+    def _is_too_much(self, descriptor: int, connection: _Connection, forgotten: float) -> bool:
         """Whether a connection brought more than may belong to no message.
 
         Bytes are counted between two looks at the messages, because this thread may lose its processor there:
         what arrives meanwhile and is a message by the second look has not to go.
         """
-        unfinished = connection.count_unfinished(self._finished.pop(descriptor, 0))
-        return unfinished > MOST_UNFINISHED_BYTES + self._finished.get(descriptor, 0)
+        unfinished = connection.count_unfinished(self._finished.pop(descriptor, 0) + forgotten)
+        return unfinished > self._most_bytes + self._finished.get(descriptor, 0)
 
     def _take_news(self, connections: dict[int, _Connection]) -> None:
         while self._monitor.poll(0):
@@ -119,18 +139,18 @@ class _Connection:
         except OSError:  # the number is of something else by now
             os.close(own)
             raise
-        self._taken = self._unfinished = 0
+        self._taken, self._unfinished = 0, 0.0
 
-    def count_unfinished(self, finished: int) -> int:
+    def count_unfinished(self, finished: float) -> float:
         """Return how many of its bytes belong to no message yet; ``finished`` more of them do."""
         try:
             info = self._link.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
             received = struct.unpack_from("=Q", info, _BYTES_RECEIVED)[0]
             waits = struct.unpack("=i", fcntl.ioctl(self._link, termios.FIONREAD, bytes(4)))[0]
         except (OSError, struct.error, AttributeError):  # a system that does not count
-            return 0
+            return 0.0
         taken = max(self._taken, received - waits)  # more may wait now than when it was counted
-        self._unfinished = max(0, self._unfinished + taken - self._taken - finished)
+        self._unfinished = max(0.0, self._unfinished + taken - self._taken - finished)
         self._taken = taken
         return self._unfinished
 

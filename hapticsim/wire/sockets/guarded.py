@@ -1,12 +1,14 @@
 """ZeroMQ's own sockets on tcp, for peers with keys: bounded too, whatever one of them sends.
 
-Of subscriptions, which ZeroMQ keeps, only those to topics that there can be are let in; bytes that do not
-become messages are watched (`byte_watch`).  Who is taken off the list of a road (`allow_list`) is not heard
-any more, and gets nothing.
+ZeroMQ keeps every subscription until its connection ends.  So a connection that brings more bytes than an
+observer has to say is ended, and the key of a peer that subscribes to many topics that do not exist is
+banned.  Bytes that do not become messages are watched (`byte_watch`).  Who is taken off the list of a road
+(`allow_list`) is not heard any more, and gets nothing.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from hapticsim.wire.sockets.byte_watch import ByteWatch
 
 MESSAGE_BYTES = 160  # what a frame may take on the way beyond its body
 TAKEN_AT_ONCE = 2000  # subscriptions, before a message is sent
+MOST_WRONG = 256  # subscriptions with a key to topics that do not exist, in all
 REVOKED_S = 0.5  # between two looks at the list
 
 Bind = Callable[[str], tuple["zmq.Socket[bytes]", ByteWatch]]
@@ -96,6 +99,7 @@ class GuardedPublisher:
         self._bind, self._allowed, self._prefixes = bind, allowed, prefixes
         self._keys, self._looked_s = allowed.keys(), time.monotonic()
         self._socket, self._watch = bind(endpoint)
+        self._wrong: Counter[bytes] = Counter()  # subscriptions, by key
         self.endpoint = self._socket.getsockopt_string(zmq.LAST_ENDPOINT)
         self.refused: Counter[str] = self._watch.refused
 
@@ -106,22 +110,42 @@ class GuardedPublisher:
         ------
         zmq.Again : nobody can take it.
         """
+        if not self._socket.closed:
+            self._take_subscriptions()
         if time.monotonic() - self._looked_s > REVOKED_S:
             self._look_at_list()
         if self._socket.closed:
             raise zmq.Again
+        self._socket.send(data, flags)
+
+    def _take_subscriptions(self) -> None:
         for _ in range(TAKEN_AT_ONCE):
             try:
-                asked = self._socket.recv(zmq.DONTWAIT)
+                frame = self._socket.recv(zmq.DONTWAIT, copy=False)
             except zmq.Again:
                 break
+            asked = frame.bytes
             if asked[1:] not in self._prefixes:
-                self.refused["it subscribed to a topic that does not exist"] += 1
+                self._count_wrong(frame)
             elif asked[:1] == b"\1":
                 self._socket.setsockopt(zmq.SUBSCRIBE, asked[1:])
             elif asked[:1] == b"\0":
                 self._socket.setsockopt(zmq.UNSUBSCRIBE, asked[1:])
-        self._socket.send(data, flags)
+            if self._looked_s < 0.0:  # somebody was banned: what it still asks for goes with the socket
+                break
+
+    def _count_wrong(self, frame: zmq.Frame) -> None:
+        """Ban who makes ZeroMQ keep what nobody needs; the socket is opened anew, without what it kept."""
+        self.refused["it subscribed to a topic that does not exist"] += 1
+        try:
+            key = str(frame.get("User-Id")).encode()
+        except zmq.ZMQError:  # ZeroMQ's own word, for a connection that ended
+            return
+        self._wrong[key] += 1
+        if self._wrong[key] == MOST_WRONG:
+            self.refused[f"it subscribed to {MOST_WRONG} topics that do not exist: its key is banned"] += 1
+            self._allowed.ban(key)
+            self._looked_s = -math.inf  # look at the list now
 
     def close(self, linger: int = 0) -> None:
         """Close the socket; what waits gets ``linger`` [ms] to leave."""

@@ -25,7 +25,7 @@ import zmq
 from hapticsim.errors import WireError
 from hapticsim.wire.messages.device import MAX_BYTES
 from hapticsim.wire.messages.topics import LINK_TOPICS, TOPICS
-from hapticsim.wire.sockets.byte_watch import ByteWatch
+from hapticsim.wire.sockets.byte_watch import OBSERVER_BYTES, OBSERVER_BYTES_PER_S, ByteWatch
 from hapticsim.wire.sockets.claim import check_folder, claim_path
 from hapticsim.wire.sockets.endpoints import check_endpoint, host_of, ipc_path
 from hapticsim.wire.sockets.guarded import GuardedPublisher, GuardedRouter
@@ -41,6 +41,8 @@ PUBLISH_QUEUE = 256
 PUBLISHED_BYTES = 1 << 20
 _KERNEL_BUFFER_BYTES = 16384  # behind a stalled reader wait some 60 stale states instead of a thousand
 
+OBSERVER_FRAME_BYTES = 640  # handshakes are the longest frames of an observer
+OBSERVER_FRAMES = 8  # that wait
 KNOWN_PREFIXES = frozenset({b"", *(topic.encode() + b"\0" for topic in (*TOPICS, *LINK_TOPICS))})
 
 _bound_here: set[str] = set()  # endpoints of this process
@@ -144,7 +146,8 @@ def bind_publisher(
     keys = _keys_for(endpoint, curve)
 
     def bind(at: str) -> tuple[zmq.Socket[bytes], ByteWatch]:
-        socket = _open(zmq.XPUB, context, PUBLISH_QUEUE, MAX_BYTES)
+        socket = _open(zmq.XPUB, context, PUBLISH_QUEUE, OBSERVER_FRAME_BYTES)
+        socket.setsockopt(zmq.RCVHWM, OBSERVER_FRAMES)
         socket.setsockopt(zmq.XPUB_MANUAL, 1)  # a subscription counts when we say so
         return _bind(socket, at, keys, road)
 
@@ -216,7 +219,8 @@ def _bind(
     try:
         curve.guard(socket, road)
         socket.setsockopt(zmq.IPV6, ":" in host_of(endpoint))
-        watch = ByteWatch(socket, Counter())
+        limits = (OBSERVER_BYTES, OBSERVER_BYTES_PER_S) if socket.type == zmq.XPUB else ()
+        watch = ByteWatch(socket, Counter(), *limits)
         socket.bind(endpoint)
     except (WireError, zmq.ZMQError) as error:
         if watch is not None:
