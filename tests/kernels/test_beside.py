@@ -203,8 +203,8 @@ def test_each_kernel_is_begun_once_and_on_one_processor_by_one_process(
         assert set(paths) == needed | {unit.path for unit in entry.UNITS.values()}
 
 
-def test_without_constraints_nothing_is_compiled_that_engages_one() -> None:
-    assert set(entry.UNITS) - set(entry.units_for(False)) == {"engage"}
+def test_without_constraints_nothing_is_compiled_that_activates_one() -> None:
+    assert set(entry.UNITS) - set(entry.units_for(False)) == {"activate"}
 
 
 def test_every_kernel_that_is_declared_is_found_by_its_path() -> None:
