@@ -35,7 +35,7 @@ LONGEST_s = 120.0  # for one scene, compilation of its robot included
 READY_s = 900.0  # for a process to be ready: the first one compiles the tick
 KEPT_OF_A_KIND = 5
 TOLD_EVERY = 500  # scenes, where there is no terminal to show a bar on
-KINDS = ("crash", "hang", "nan", "gain", "flight", "sunk", "force", "stuck", "silent")
+KINDS = ("crash", "hang", "nan", "gain", "flight", "leap", "sunk", "force", "stuck", "silent")
 
 
 class NotReady(Exception):

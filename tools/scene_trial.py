@@ -6,6 +6,7 @@ gain        energy of the passive part above its least value so far by more than
             a tick that was not refused
 flight      a speed above FLIGHT or a place beyond FAR, where the energy is not what applied torques put in: a
             newton metre turns a link of 2e-4 kg m^2 at 1000 rad/s after 0.2 s
+leap        a coordinate that moved in a tick by more than LEAP beyond what the speeds explain
 sunk        a shape deeper than SUNK in a plane, without a word
 force       a force on the hand above its limit, or a change above the slew limit other than to zero
 stuck       STUCK ticks in a row that did not get to their end
@@ -34,6 +35,7 @@ from hapticsim.simulate.simulation import Simulation
 PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
 GAIN = 1e-6  # of the scene's scale of energy
 FLIGHT, FAR = 1e3, 1e3  # [m/s or rad/s], [m or rad]
+LEAP = 1.5  # [m or rad]; closing a constraint may take 1 (kernels/events/activation.py)
 SUNK = 1e-3  # [m]
 STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
@@ -133,13 +135,16 @@ class _Watch:
             place = [a * math.sin(6.283 * f * t + p) - a * math.sin(p) for a, f, p in self.trial.hand]
             rate = [6.283 * f * a * math.cos(6.283 * f * t + p) for a, f, p in self.trial.hand]
             sim.set_device(np.array(place), np.array(rate), 0.0005)
-        before = sim.state.q if self.torque is not None else None
+        before, speed = sim.state.q, np.abs(sim.state.u).max()
         start = time.thread_time()
         sim.step()
         spent = time.thread_time() - start
         if self.torque is not None:
             self.work += float(np.abs(self.torque * (sim.state.q - before)).sum())
         verdict.ticks += 1
+        moved, speed = np.abs(sim.state.q - before).max(), max(speed, np.abs(sim.state.u).max())
+        if moved > LEAP + 2.0 * speed * sim.scene.tick_s:
+            verdict.finds["leap"] = f"{moved:.3g} in a tick at {speed:.3g} at most, at tick {tick}"
         kinds = {event.kind for event in sim.events}
         refused = bool(kinds & {Event.ENERGY, Event.NOT_FINITE})
         verdict.refused_ticks += refused

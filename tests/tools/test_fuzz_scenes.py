@@ -143,6 +143,8 @@ def test_every_judge_finds_its_fault(monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as m:
         assert "flight" in spoil(m, u=np.full(6, 2e3)).finds
     with monkeypatch.context() as m:
+        assert "leap" in spoil(m, q=np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 9.0])).finds
+    with monkeypatch.context() as m:
         assert "force" in spoil(m, hand_force=np.array([0.0, 0.0, 50.0])).finds
     with monkeypatch.context() as m:
         assert "silent" in spoil(m, fault=Fault.ENERGY).finds

@@ -169,6 +169,40 @@ def test_a_constraint_out_of_reach_is_refused_with_its_gap():
     assert sim.state.q[0] == pytest.approx(0.3e-3, abs=1e-12)
 
 
+ARM = """
+name: an arm of two links in a plane
+gravity_m_per_s2: [0.0, 0.0, 0.0]
+robot:
+  bodies:
+    - {name: upper, inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}}
+    - {name: lower, inertial: {mass_kg: 0.5, inertia_kg_m2: {xx: 0.005, yy: 0.005, zz: 0.005}}}
+  joints:
+    - {name: shoulder, type: revolute, parent: world, child: upper, axis: [0, 0, 1]}
+    - {name: elbow, type: revolute, parent: upper, child: lower, axis: [0, 0, 1],
+       origin: {xyz_m: [0.2, 0.0, 0.0]}}
+constraints:
+  - {name: rod, kind: distance, bodies: [lower, world], point_a_m: [0.2, 0, 0], distance_m: %r, held: false}
+initial: {q_rad: {shoulder: 0.3, elbow: %r}}
+"""
+
+
+@pytest.mark.parametrize("distance_m", [0.35, 0.395, 0.3999, 0.4, 0.40001, 0.401, 0.44])
+@pytest.mark.parametrize("bend_rad", [1e-9, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.1, 0.3])
+def test_closing_a_constraint_never_turns_the_mechanism_over(distance_m, bend_rad):
+    """Where an arm is nearly straight its length hardly changes with the elbow: Newton steps get long."""
+    sim = hs.Simulation(loads(ARM % (distance_m, bend_rad)))
+    sim.switch("rod", True)
+    sim.step()
+    moved = np.abs(sim.state.q - [0.3, bend_rad]).max()
+    assert moved <= 1.0
+    if sim.held["rod"] == Mode.HELD:
+        x, y = 0.2 + 0.2 * np.cos(sim.state.q[1]), 0.2 * np.sin(sim.state.q[1])
+        assert np.hypot(x, y) == pytest.approx(distance_m, abs=1e-9)
+    else:
+        assert [e.kind for e in sim.events] == [Event.REFUSED]
+        assert moved < 1e-6
+
+
 def test_a_constraint_impossible_at_the_start_is_refused_with_its_gap_and_the_remedy():
     far = "name: peg, kind: point, bodies: [body, world], point_b_m: [0.5, 0, 0]"
     with pytest.raises(ConfigError) as caught:

@@ -38,6 +38,7 @@ from hapticsim.kernels.units import choose_speeds, evaluate_rows
 SWITCH, REFUSED, CONFLICT = int(Event.SWITCH), int(Event.REFUSED), int(Event.CONFLICT)
 INCONSISTENT = int(Fault.INCONSISTENT)
 REACH = 0.05  # [m] or [rad] a gap larger than this is not closed by itself
+LEAP = 1.0  # [m] or [rad] closing a gap must not move a speed's coordinate further than this in all
 CLOSED = 1e-12  # [m] or [rad]
 NEAR = 1e-9  # what a closed loop may be off where rows are redundant and rounding decides
 STEPS = 12
@@ -52,9 +53,11 @@ SHARE_TOLD, SHARE_SEEN = 0.01, 1e-9  # of a contradiction: less of it is not nam
 def close_gaps(plan, state, inp, ws, t):
     """Move ws.q0 until the rows of the constraints have no gap: Newton steps, least in kinetic energy.
 
+    Where the rows can hardly change a gap, as the length of an arm that is nearly straight, the steps are so
+    long that they end at some other place, turns away, where the gap is closed as well: that is out of reach.
     Returns the largest gap left [m] or [rad], infinite when it is out of reach.
     """
-    gap = 0.0
+    gap = moved = 0.0
     for trial in range(STEPS):
         terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
         m = list_constraints(plan, state, ws)
@@ -72,6 +75,12 @@ def close_gaps(plan, state, inp, ws, t):
         for r in range(ws.us.size):
             ws.us[r] = 0.0
         meet_rates(n, ws.us, ws.y, ws)
+        longest = 0.0
+        for r in range(ws.us.size):
+            longest = max(longest, abs(ws.us[r]))
+        moved += longest
+        if not moved <= LEAP:
+            return math.inf
         displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
         for j in range(ws.q0.size):
             ws.q0[j] = ws.qs[j]
