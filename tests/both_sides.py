@@ -114,7 +114,9 @@ class BothSides:
         if forgets:
             terms = terms | {"resume_within_s": FOR_EVER_S}
         scene = dataclasses.replace(assembly.scene, safety=dataclasses.replace(safety, **terms))
-        plan = dict(assembly.plan.items()) | terms | {"slew_N_per_s": SLEW_N_PER_S, "coupled_rotation": 0}
+        plan = (
+            dict(assembly.plan.items()) | terms | {"slew_limit_N_per_s": SLEW_N_PER_S, "coupled_rotation": 0}
+        )
         assembly = dataclasses.replace(assembly, scene=scene, plan=type(assembly.plan)(**plan))
         self.world, self.up, self.down = world, Lane(world), Lane(world)
         self.handle, self.loop = Handle(world, witness, hold_to_run), Loop(world, assembly, witness.ticked)

@@ -24,7 +24,8 @@ from hapticsim_devices.wrist import EmulatedWrist, Grip
 
 from hapticsim.haptics.coupler import DeviceLimits as Limits
 from hapticsim.haptics.coupler import Gains, derive_gains
-from hapticsim.model.scene import CouplerSettings, Mapping, SafetySettings
+from hapticsim.model.scene import Mapping
+from hapticsim.model.settings import CouplerSettings, SafetySettings
 
 TICK_S = 1e-3
 WIRE_S = 1e-3  # delay of the wire at 1 kHz (haptics/delay.py)
@@ -104,7 +105,7 @@ def let_turn(row: DeviceLimits, K: float, B: float, late: int, rng: np.random.Ge
     wrist.read(0.0, rng.uniform(-1.0, 1.0))
     wrist._rate = rng.uniform(-10.0, 10.0)
     torque, under_way, rate = 0.0, deque([0.0] * (round(WIRE_S / TICK_S) + late)), 0.0
-    most = CouplerSettings().torque_slew * TICK_S
+    most = CouplerSettings().slew_limit_Nm_per_s * TICK_S
     for k in range(round(SECONDS / TICK_S)):
         angle, speed = wrist.read(k * TICK_S, 0.0)
         wanted = min(max(-K * angle - B * speed, -limits.max_torque_Nm), limits.max_torque_Nm)

@@ -22,7 +22,7 @@ from rich.table import Table
 from virtual_link import Host, VirtualLink, stalls
 
 import hapticsim as hs
-from hapticsim.model.scene import LinkSettings
+from hapticsim.model.settings import LinkSettings
 from hapticsim.simulate.virtual import simulate
 
 CONFIG = Path(__file__).parents[1] / "configs" / "wam_table.yaml"

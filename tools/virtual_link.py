@@ -19,7 +19,8 @@ from hapticsim.kernels.memory.arrays import State
 from hapticsim.kernels.memory.command import command_of
 from hapticsim.kernels.memory.pack import pack_state, state_size, unpack_state
 from hapticsim.kernels.memory.sample import PLACE
-from hapticsim.model.scene import LinkSettings, Scene
+from hapticsim.model.scene import Scene
+from hapticsim.model.settings import LinkSettings
 from hapticsim.teleop.handover import MECHANISM
 from hapticsim.teleop.operator_site import OperatorSite
 from hapticsim.teleop.predictor import Predictor

@@ -171,6 +171,12 @@ def _cut_off_s(scene: Scene) -> float:
     return float(timeout_s - min(scene.tick_s, 0.25 * timeout_s))
 
 
+def _settings(scene: Scene) -> dict[str, float]:
+    """Numbers of the scene's settings that the tick needs, which have their name; one left out is 0."""
+    settings = vars(scene.mapping) | vars(scene.safety) | vars(scene.coupler)
+    return {name: float(settings[name] or 0.0) for name in Plan.numbers_named() if name in settings}
+
+
 def angular_speeds(model: SceneModel) -> np.ndarray:
     """(nu,) int, 1 for each component of the angular velocity of a joint with a quaternion."""
     angular = np.zeros(model.nu, np.int64)
@@ -217,7 +223,6 @@ def _plan(
             )
     handle = scene.handle
     address = equations.address
-    safety = scene.safety
     responses = takes_responses(equations)
     table = row_table(scene, place, candidates, equations.rows_address)
     stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
@@ -256,20 +261,12 @@ def _plan(
         restitution=np.array([_pair(scene, c).restitution for c in candidates], float),
         **table,
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
-        motion_scale=float(scene.mapping.motion_scale),
-        force_scale=float(scene.mapping.force_scale),
-        ramp_s=float(safety.ramp_s),
-        timeout_s=_cut_off_s(scene),
+        cut_off_s=_cut_off_s(scene),
         stall_s=max(_cut_off_s(scene), 2.0 * scene.tick_s),
-        resume_within_s=float(safety.resume_within_s),
-        max_power_W=float(safety.max_power_W or 0.0),
-        slew_N_per_s=float(safety.slew_limit_N_per_s),
-        max_stretch_m=float(safety.max_stretch_m),
         reseat=int(scene.mapping.origin_W is None),
-        max_device_speed=float(safety.max_device_speed_m_per_s),
         coupled_rotation=COUPLED_ROTATION[scene.coupler.rotation],
         quaternion_WD=quaternion_of(scene.mapping.rotation_WD),
         torque_scale=float(scene.mapping.force_scale / scene.mapping.motion_scale),
-        slew_Nm_per_s=float(scene.coupler.torque_slew),
+        **_settings(scene),
         **unit_addresses(bool(scene.constraints), progress),  # last: the tick is compiled beside this process
     )

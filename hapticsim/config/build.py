@@ -17,7 +17,6 @@ from hapticsim.config.schema.scene import (
     Box,
     Capsule,
     ContactEntry,
-    Coupler,
     Plane,
     SceneFile,
     Sphere,
@@ -30,15 +29,13 @@ from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import (
     ContactPair,
-    CouplerSettings,
     DeviceSettings,
     Handle,
-    LinkSettings,
     Mapping,
-    SafetySettings,
     Scene,
     Shape,
 )
+from hapticsim.model.settings import CouplerSettings
 
 _OF_ROTATION = (
     "stiffness_Nm_per_rad", "damping_Nms_per_rad", "device_damping_Nms_per_rad", "torque_limit_Nm",
@@ -65,7 +62,7 @@ def build(
     model = model.with_gravity(np.array(entry.gravity_m_per_s2))
     shapes = _shapes(entry.shapes, model, refuse)
     q0, u0 = initial_state(entry.initial, model, refuse, notes)
-    mapping, link = entry.mapping, entry.link
+    mapping = entry.mapping
     contacts = _contacts(entry.contacts, shapes, model, refuse)
     constraints = build_constraints(entry.constraints, model, contacts, refuse)
     notes += contact_notes(shapes, contacts, constraints)
@@ -88,15 +85,15 @@ def build(
             float(mapping.motion_scale),
             float(mapping.force_scale),
         ),
-        coupler=_coupler(entry.coupler, refuse),
-        safety=SafetySettings(**entry.safety.model_dump()),
+        coupler=_checked_coupler(entry.coupler, refuse),
+        safety=entry.safety,
         device=DeviceSettings(
             entry.device.driver,
             entry.device.emulate,
             dict(entry.device.options),
             entry.device.hold_to_run,
         ),
-        link=None if link is None else LinkSettings(**link.model_dump()),
+        link=entry.link,
         publish_Hz=float(entry.publish.rate_Hz),
         look_ahead_s=float(entry.publish.look_ahead_s),
         device_endpoint=entry.device.endpoint,
@@ -108,26 +105,15 @@ def build(
     )
 
 
-def _coupler(entry: Coupler, refuse: Refuse) -> CouplerSettings:
+def _checked_coupler(coupler: CouplerSettings, refuse: Refuse) -> CouplerSettings:
     for key in _OF_ROTATION:
-        value = getattr(entry, key)
-        if entry.rotation == "none" and value != Coupler.model_fields[key].default:
+        value = getattr(coupler, key)
+        if coupler.rotation == "none" and value != getattr(CouplerSettings, key):
             raise refuse(
                 ("coupler", key),
                 f"= {value:g} has no meaning with rotation 'none': write rotation: z or full, or remove it.",
             )
-    return CouplerSettings(
-        entry.stiffness_N_per_m,
-        entry.damping_Ns_per_m,
-        entry.device_damping_Ns_per_m,
-        entry.rotation,
-        entry.stiffness_Nm_per_rad,
-        entry.damping_Nms_per_rad,
-        entry.device_damping_Nms_per_rad,
-        entry.torque_limit_Nm,
-        float(entry.slew_limit_Nm_per_s),
-        entry.unsafe,
-    )
+    return coupler
 
 
 def _shapes(entries: list[AnyShape], model: SceneModel, refuse: Refuse) -> tuple[Shape, ...]:

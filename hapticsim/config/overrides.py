@@ -10,8 +10,9 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from hapticsim.config.schema.refusal import dotted, is_section, shown, unknown_key, without_none
+from hapticsim.config.schema.refusal import dotted, shown, unknown_key, without_none
 from hapticsim.config.schema.scene import SceneFile
+from hapticsim.config.schema.settings import is_section, keys_of
 from hapticsim.config.yaml_text import parse_value
 from hapticsim.errors import ConfigError, listed, nearest
 
@@ -151,10 +152,10 @@ class _Way:
                 self._go(part, (self._here or {}).get(part), Any)
                 return
             kind = chosen[0]
-        if part not in kind.model_fields:
+        if part not in keys_of(kind):
             named = f"has the part {part!r}, which " if self._parts else ""
             raise self._refusal(f"{named}{unknown_key(part, kind)}")
-        field = kind.model_fields[part]
+        field = keys_of(kind)[part]
         annotation = Annotated[field.annotation, *field.metadata] if field.metadata else field.annotation
         self._go(part, (self._here or {}).get(part), annotation)
 

@@ -21,7 +21,8 @@ from hapticsim.arguments import number, unusable
 from hapticsim.haptics.axis_gains import AxisGains, derive_axis, uncoupled
 from hapticsim.haptics.choice import Asked
 from hapticsim.haptics.let_go import Axis
-from hapticsim.model.scene import CouplerSettings, Mapping
+from hapticsim.model.scene import Mapping
+from hapticsim.model.settings import CouplerSettings
 
 LARGEST = 1e9  # of any number that a device says of itself
 HAND_DAMPING = 6.5  # [N s/m], arm holding a HapticMaster (one published trial: 6.45); not a bound
@@ -153,14 +154,21 @@ def _translation(
     force_limit_N: float | None,
     delay_s: float,
 ) -> AxisGains:
-    own, asked = limits.physical_damping_Ns_per_m, settings.device_damping
+    own, asked = limits.physical_damping_Ns_per_m, settings.device_damping_Ns_per_m
     axis = Axis(
         limits.apparent_mass_kg or UNKNOWN_MASS_KG, 1.0 / rate_Hz, delay_s, limits.velocity_window_s,
         limits.max_stiffness_N_per_m * min(1.0, rate_Hz / 1000.0),
         limits.max_damping_Ns_per_m or UNKNOWN_DAMPING_NS_PER_M,
     )  # fmt: skip
     return derive_axis(
-        Asked(settings.stiffness, settings.damping, "stiffness_N_per_m", "damping_Ns_per_m", "N/m", "N s/m"),
+        Asked(
+            settings.stiffness_N_per_m,
+            settings.damping_Ns_per_m,
+            "stiffness_N_per_m",
+            "damping_Ns_per_m",
+            "N/m",
+            "N s/m",
+        ),
         axis,
         0.5 / rate_Hz + delay_s,
         own if asked is None else asked,
@@ -180,8 +188,8 @@ def _rotation(
     """
     if settings.rotation == "none":
         return None
-    own, asked = limits.physical_damping_Nms_per_rad, settings.rotational_device_damping
-    b, limit = own if asked is None else asked, settings.torque_limit
+    own, asked = limits.physical_damping_Nms_per_rad, settings.device_damping_Nms_per_rad
+    b, limit = own if asked is None else asked, settings.torque_limit_Nm
     if limits.max_torque_Nm == 0.0:
         return uncoupled(b, HAND_TURNING_DAMPING)
     axis = Axis(
@@ -191,7 +199,7 @@ def _rotation(
     )  # fmt: skip
     return derive_axis(
         Asked(
-            settings.rotational_stiffness, settings.rotational_damping,
+            settings.stiffness_Nm_per_rad, settings.damping_Nms_per_rad,
             "stiffness_Nm_per_rad", "damping_Nms_per_rad", "N m/rad", "N m s/rad",
         ),
         axis,

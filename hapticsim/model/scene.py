@@ -12,6 +12,7 @@ import numpy as np
 from hapticsim.model.constraints import Constraint
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.protocol import SceneModel
+from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,34 +72,6 @@ class Mapping:
 
 
 @dataclass(frozen=True, eq=False)
-class CouplerSettings:
-    """Virtual coupler; None gains are derived from the device's limits and the rate."""
-
-    stiffness: float | None = None  # [N/m]
-    damping: float | None = None  # [N s/m]
-    device_damping: float | None = None  # [N s/m] physical damping b assumed in the passivity condition
-    rotation: str = "none"  # what is coupled of it: none, z (about the device's z), full
-    rotational_stiffness: float | None = None  # [N m/rad]
-    rotational_damping: float | None = None  # [N m s/rad]
-    rotational_device_damping: float | None = None  # [N m s/rad]
-    torque_limit: float | None = None  # [N m] on the hand; None: the device's own limit
-    torque_slew: float = 50.0  # [N m/s] fastest change of the torque on the hand
-    unsafe: bool = False  # take gains with which a device that is let go swings by itself
-
-
-@dataclass(frozen=True, eq=False)
-class SafetySettings:
-    ramp_s: float = 0.5  # from zero to full coupling after arming
-    timeout_s: float = 0.01  # silence of the peer after which force is zero
-    force_limit_N: float | None = None  # None: the device's own limit
-    slew_limit_N_per_s: float = 2000.0
-    max_stretch_m: float = 0.05  # arming asks for a coupler no longer than this, force for one of 4 times it
-    max_device_speed_m_per_s: float = 5.0
-    max_power_W: float | None = None  # into the hand; None: half of the largest force at the largest speed
-    resume_within_s: float = 0.1  # a silence that ends within this is an interruption; 0: none is
-
-
-@dataclass(frozen=True, eq=False)
 class DeviceSettings:
     """Which driver holds the hand end, and the device it emulates."""
 
@@ -106,18 +79,6 @@ class DeviceSettings:
     emulate: str = "omega_3"  # row of the device table
     options: dict[str, object] = field(default_factory=dict)  # handed to the driver untouched
     hold_to_run: str | None = None  # button that must stay down for force; None: what the driver says
-
-
-@dataclass(frozen=True, eq=False)
-class LinkSettings:
-    """Emulated link between operator and remote site, one value for each direction."""
-
-    delay_up_s: float = 0.0
-    delay_down_s: float = 0.0
-    jitter_s: float = 0.0
-    loss: float = 0.0  # probability per message
-    seed: int = 0
-    silence_s: float = 0.25  # beyond the link's own delay, after which the force is taken away
 
 
 @dataclass(frozen=True, eq=False)

@@ -332,7 +332,7 @@ class Server:
 
 def terms_of(scene: Scene) -> Terms:
     """What a device is welcomed with."""
-    safety, torque = scene.safety, scene.coupler.torque_limit
+    safety, torque = scene.safety, scene.coupler.torque_limit_Nm
     return Terms(
         device_rate_Hz(scene),
         safety.timeout_s,

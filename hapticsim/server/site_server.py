@@ -7,7 +7,8 @@ from typing import Any
 
 from hapticsim.describe.topics import Describer
 from hapticsim.errors import ConfigError
-from hapticsim.model.scene import LinkSettings, Scene
+from hapticsim.model.scene import Scene
+from hapticsim.model.settings import LinkSettings
 from hapticsim.server.server import Server
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.sockets.curve_security import Curve

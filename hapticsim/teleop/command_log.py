@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from hapticsim.kernels.memory.command import COMMAND, command_of
-from hapticsim.model.scene import LinkSettings
+from hapticsim.model.settings import LinkSettings
 
 REPEATED_S = 0.15  # how long every command is sent again with each batch: at 200 batches a second 30 times
 AGAIN_ROWS = 400  # commands sent again in a batch because the remote site misses them

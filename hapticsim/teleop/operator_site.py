@@ -19,7 +19,7 @@ from hapticsim.codes import Safety
 from hapticsim.kernels.memory.arrays import State
 from hapticsim.kernels.memory.pack import place_of
 from hapticsim.kernels.memory.sample import PLACE, WIDTH
-from hapticsim.model.scene import LinkSettings
+from hapticsim.model.settings import LinkSettings
 from hapticsim.teleop.command_log import CommandLog, history_ticks
 from hapticsim.teleop.hearing import Hearing
 from hapticsim.teleop.messages import Commands, Telemetry, read_telemetry, write_commands

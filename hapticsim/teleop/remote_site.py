@@ -15,7 +15,7 @@ import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.kernels.memory.pack import place_of
-from hapticsim.model.scene import LinkSettings
+from hapticsim.model.settings import LinkSettings
 from hapticsim.teleop.command_log import history_ticks
 from hapticsim.teleop.handover import without_hand
 from hapticsim.teleop.link import DelayLine

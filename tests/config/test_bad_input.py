@@ -185,7 +185,7 @@ def test_the_rotation_of_a_coupler_may_be_turned_off_over_another_file(tmp_path)
     (tmp_path / "top.yaml").write_text(
         "extends: base.yaml\ncoupler: {rotation: none, stiffness_Nm_per_rad: null}\n"
     )
-    assert hs.load(tmp_path / "base.yaml").coupler.rotational_stiffness == 3.0
+    assert hs.load(tmp_path / "base.yaml").coupler.stiffness_Nm_per_rad == 3.0
     assert hs.load(tmp_path / "top.yaml").coupler.rotation == "none"
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from hapticsim.codes import Safety
 from hapticsim.haptics.coupler import derive_gains
-from hapticsim.model.scene import CouplerSettings, Mapping
+from hapticsim.model.scene import Mapping
+from hapticsim.model.settings import CouplerSettings
 from hapticsim.simulate.simulation import Simulation
 from tests.models import Y, Z, turn
 from tests.rotating_hand import (
@@ -166,7 +167,7 @@ def test_a_device_without_torque_is_not_coupled_and_says_so():
 
 
 def test_a_stiff_coupler_is_named_as_not_passive():
-    settings = CouplerSettings(rotation="z", rotational_stiffness=50.0, rotational_damping=0.05, unsafe=True)
+    settings = CouplerSettings(rotation="z", stiffness_Nm_per_rad=50.0, damping_Nms_per_rad=0.05, unsafe=True)
     sentence = derive_gains(SIGMA, settings, Mapping(), 1000.0).sentence()
     assert sentence.endswith(
         "; rotation K = 50 N m/rad, B = 0.05 N m s/rad, torque limit 0.2 N m; "

@@ -62,7 +62,7 @@ def test_an_arm_request_of_an_armed_run_does_not_let_the_handle_slip():
 
 def test_the_torque_is_clamped_and_slew_limited():
     sim = armed(Simulation(scene()), K=5.0, limit=0.2)
-    most = sim.plan.slew_Nm_per_s * H
+    most = sim.plan.slew_limit_Nm_per_s * H
     hold(sim, about(Z, 0.5))
     last = 0.0
     for k in range(8):

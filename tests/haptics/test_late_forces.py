@@ -17,7 +17,8 @@ from hapticsim.haptics.coupler import Gains, derive_gains
 from hapticsim.haptics.joining import limits_of
 from hapticsim.haptics.late import EVERY_S, PERCENT, LateForces
 from hapticsim.haptics.sampled_loop import growth
-from hapticsim.model.scene import CouplerSettings, Mapping
+from hapticsim.model.scene import Mapping
+from hapticsim.model.settings import CouplerSettings
 from hapticsim.server.device_session import DeviceSession
 from hapticsim.wire.device.round_trip import RoundTrip
 from tests.places import CONFIGS

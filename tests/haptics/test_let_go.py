@@ -16,7 +16,8 @@ from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits, derive_gains
 from hapticsim.haptics.joining import check_gains, limits_of
 from hapticsim.haptics.sampled_loop import growth
-from hapticsim.model.scene import CouplerSettings, Mapping
+from hapticsim.model.scene import Mapping
+from hapticsim.model.settings import CouplerSettings
 from hapticsim.wire.messages.device import LEAST_INERTIA_KG_M2, LEAST_MASS_KG
 from tests.four_bar import FOUR_BAR
 from tools.study_delay_margin import (
@@ -117,13 +118,20 @@ def test_the_rotation_holds_too():
     ],
 )
 def test_gains_that_a_device_cannot_render_are_replaced_and_told(K, B, taken):
-    gains = derive_gains(OMEGA, CouplerSettings(stiffness=K, damping=B), Mapping(), 1000.0, None, 1e-3)
+    gains = derive_gains(
+        OMEGA, CouplerSettings(stiffness_N_per_m=K, damping_Ns_per_m=B), Mapping(), 1000.0, None, 1e-3
+    )
     assert (gains.refusals == ()) is taken
     assert gains.translation.stable_until_s > 3e-3
     if taken:
         assert K == gains.translation.stiffness and B in (None, gains.translation.damping)
     unsafe = derive_gains(
-        OMEGA, CouplerSettings(stiffness=K, damping=B, unsafe=True), Mapping(), 1000.0, None, 1e-3
+        OMEGA,
+        CouplerSettings(stiffness_N_per_m=K, damping_Ns_per_m=B, unsafe=True),
+        Mapping(),
+        1000.0,
+        None,
+        1e-3,
     )
     assert (
         unsafe.refusals == ()
@@ -148,7 +156,7 @@ def test_a_scene_whose_gains_the_device_cannot_render_is_refused_with_the_figure
 def test_the_sentence_tells_the_margin():
     sentence = derive_gains(OMEGA, CouplerSettings(), Mapping(), 1000.0, None, 1e-3).sentence()
     assert "let go it comes to rest up to 3.6 ms of delay, 1.0 are expected" in sentence
-    loose = CouplerSettings(stiffness=2000.0, damping=2.0, unsafe=True)
+    loose = CouplerSettings(stiffness_N_per_m=2000.0, damping_Ns_per_m=2.0, unsafe=True)
     sentence = derive_gains(OMEGA, loose, Mapping(), 1000.0, None, 1e-3).sentence()
     assert "let go it swings by itself (stable up to 0.3 ms of delay, 1.0 are expected)" in sentence
 

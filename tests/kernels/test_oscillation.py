@@ -15,7 +15,7 @@ from hapticsim.config.load import loads
 from hapticsim.haptics.joining import limits_of, scene_gains
 from hapticsim.kernels.haptics.oscillation import FADING
 from hapticsim.kernels.memory.sample import PLACE
-from hapticsim.model.scene import CouplerSettings
+from hapticsim.model.settings import CouplerSettings
 from hapticsim.simulate.virtual import simulate
 from tests.safety_kernels import watch_swing
 from tests.safety_machine import Machine
@@ -46,7 +46,7 @@ def derived(name: str) -> tuple[float, float]:
 def let_go(name: str, K: float | None, B: float | None, late: int) -> np.ndarray:
     """A device without a hand, armed and then pushed by the start of its script; forced gains."""
     scene = scene_of()
-    settings = CouplerSettings(stiffness=K, damping=B, unsafe=K is not None)
+    settings = CouplerSettings(stiffness_N_per_m=K, damping_Ns_per_m=B, unsafe=K is not None)
     scene = replace(scene, coupler=settings, safety=replace(scene.safety, ramp_s=0.1))
     options = {
         **NOBODY,

@@ -100,9 +100,9 @@ def test_trouble_with_the_device_takes_the_force_away_at_once(armed, what, fault
     if what == "absent":
         device[7] = 0.0
     elif what == "stale":
-        device[6] = machine.plan.timeout_s * 1.001
+        device[6] = machine.plan.cut_off_s * 1.001
     else:
-        device[3:6] = machine.plan.max_device_speed
+        device[3:6] = machine.plan.max_device_speed_m_per_s
     assert machine.tick() is FAULT and machine.fault is fault and machine.gain == 0.0
     assert not np.any(machine.state.hand_force_D), "no slew limit on the way to zero"
     assert not np.any(machine.hand(5.0, 0.0, 0.0))
@@ -110,8 +110,8 @@ def test_trouble_with_the_device_takes_the_force_away_at_once(armed, what, fault
 
 def test_a_sample_just_within_the_limits_is_no_trouble():
     machine = Machine().armed()
-    machine.input.device[6] = machine.plan.timeout_s
-    machine.input.device[3] = machine.plan.max_device_speed
+    machine.input.device[6] = machine.plan.cut_off_s
+    machine.input.device[3] = machine.plan.max_device_speed_m_per_s
     assert machine.tick() is ARMED
 
 

@@ -271,13 +271,14 @@ def terms_for(rng: random.Random, assembly: Assembly) -> Terms:
         max_stretch_m=0.05,
         max_speed=rng.choice((1.5, 5.0)),
         power_W=rng.choice((1.0, 1e6)),
-        timeout_s=float(plan.timeout_s),
+        timeout_s=float(plan.cut_off_s),
         stall_s=float(plan.stall_s),
         reseat=rng.random() < 0.5,
     )
     said = {
-        "ramp_s": terms.ramp_s, "resume_within_s": terms.resume_within_s, "slew_N_per_s": terms.slew_N_per_s,
-        "max_stretch_m": terms.max_stretch_m, "max_device_speed": terms.max_speed,
+        "ramp_s": terms.ramp_s, "resume_within_s": terms.resume_within_s,
+        "slew_limit_N_per_s": terms.slew_N_per_s,
+        "max_stretch_m": terms.max_stretch_m, "max_device_speed_m_per_s": terms.max_speed,
         "max_power_W": terms.power_W, "reseat": int(terms.reseat), "tick_s": TICK_S, "force_scale": 1.0,
         "motion_scale": 1.0, "coupled_rotation": 0,
     }  # fmt: skip

@@ -14,7 +14,8 @@ import hapticsim as hs
 from hapticsim.codes import Fault, Safety
 from hapticsim.kernels.memory.pack import place_of
 from hapticsim.kernels.memory.sample import PLACE
-from hapticsim.model.scene import LinkSettings, Scene
+from hapticsim.model.scene import Scene
+from hapticsim.model.settings import LinkSettings
 from hapticsim.simulate.virtual import simulate
 from tests.processes import CONFIGS, ROOT
 from tests.seeds import seeds

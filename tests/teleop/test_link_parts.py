@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hapticsim.kernels.memory.command import AT
-from hapticsim.model.scene import LinkSettings
+from hapticsim.model.settings import LinkSettings
 from hapticsim.teleop.easing import EASE_S, PoseEasing
 from hapticsim.teleop.hearing import Hearing
 from hapticsim.teleop.messages import (

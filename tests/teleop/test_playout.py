@@ -11,7 +11,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.assemble.assembly import assemble
 from hapticsim.kernels.memory.pack import state_size
-from hapticsim.model.scene import LinkSettings
+from hapticsim.model.settings import LinkSettings
 from hapticsim.teleop.command_log import CommandLog
 from hapticsim.teleop.messages import COLUMNS, Commands, write_commands
 from hapticsim.teleop.playout import Playout

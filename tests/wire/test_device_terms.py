@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hapticsim.config.schema.scene import SafetyEntry
+import hapticsim as hs
 from hapticsim.wire.device.link import DeviceLink
 from hapticsim.wire.device.port import DevicePort, Terms
 from tests.raw_device import HELLO, TERMS, join
@@ -39,8 +39,8 @@ def test_a_welcome_promises_the_smaller_of_the_scenes_limits_and_the_devices(
     ],
 )
 def test_a_device_takes_the_terms_of_every_scene_that_loads(tmp_path, safety):
-    entry = SafetyEntry(**safety)
-    terms = Terms(1000.0, entry.timeout_s, entry.force_limit_N or 8.0, entry.slew_limit_N_per_s)
+    taken = hs.load("wam_table", {"safety": safety}).safety
+    terms = Terms(1000.0, taken.timeout_s, taken.force_limit_N or 8.0, taken.slew_limit_N_per_s)
     with DevicePort(f"ipc://{tmp_path}/device.sock", terms) as port:
         with DeviceLink(port.endpoint, replace(HELLO), retry_s=0.05) as link:
             join(link, port)
@@ -49,5 +49,5 @@ def test_a_device_takes_the_terms_of_every_scene_that_loads(tmp_path, safety):
 
 @pytest.mark.parametrize("beyond", [{"timeout_s": 0.0005}, {"slew_limit_N_per_s": 2e7}])
 def test_terms_that_no_device_takes_are_refused_in_the_scene(beyond):
-    with pytest.raises(ValueError):
-        SafetyEntry(**beyond)
+    with pytest.raises(hs.ConfigError, match=f"safety.{next(iter(beyond))} = .* is not usable"):
+        hs.load("wam_table", {"safety": beyond})

@@ -22,7 +22,7 @@ from hapticsim.display.messages.stats import StatsMessage
 from hapticsim.display.window import Window
 from hapticsim.kernels.memory.pack import state_size
 from hapticsim.kernels.memory.sample import WIDTH
-from hapticsim.model.scene import LinkSettings
+from hapticsim.model.settings import LinkSettings
 from hapticsim.server.host_watch import HostWatch
 from hapticsim.server.server import Server
 from hapticsim.simulate.simulation import Simulation

@@ -24,7 +24,8 @@ from hapticsim.codes import DeviceFlag, Safety
 from hapticsim.haptics.joining import limits_of, scene_gains
 from hapticsim.kernels.memory.pack import place_of
 from hapticsim.kernels.memory.sample import PLACE
-from hapticsim.model.scene import LinkSettings, Scene
+from hapticsim.model.scene import Scene
+from hapticsim.model.settings import LinkSettings
 
 CLAMP_N, LEAST_FORCE_N = 12.0, 0.5
 SWAY_M, SWAY_S, CLICK_S = 0.02, 0.6, 0.25

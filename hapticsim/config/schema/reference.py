@@ -12,25 +12,27 @@ from pydantic.fields import FieldInfo
 
 from hapticsim.config.schema.constraint_entry import ConstraintEntry
 from hapticsim.config.schema.constraints import AnyConstraint
-from hapticsim.config.schema.refusal import allowance, is_section, without_none
+from hapticsim.config.schema.refusal import allowance, without_none
 from hapticsim.config.schema.robot import Origin
 from hapticsim.config.schema.scene import AnyShape, SceneFile, ShapeEntry
+from hapticsim.config.schema.settings import SectionClass, is_section, keys_of
+from hapticsim.model.settings import Settings
 
-_UNIONS: tuple[tuple[Any, type[BaseModel]], ...] = ((AnyShape, ShapeEntry), (AnyConstraint, ConstraintEntry))
+_UNIONS: tuple[tuple[Any, SectionClass], ...] = ((AnyShape, ShapeEntry), (AnyConstraint, ConstraintEntry))
 
 
 def reference() -> str:
     """Return one Markdown table per section, in the order of the file, each section once."""
     tables: list[str] = []
-    printed: set[type[BaseModel]] = set()
-    waiting: list[tuple[str, type[BaseModel]]] = [("The file", SceneFile)]
+    printed: set[SectionClass] = set()
+    waiting: list[tuple[str, SectionClass]] = [("The file", SceneFile)]
     while waiting:
         title, section = waiting.pop(0)
         if section in printed:
             continue
         printed.add(section)
         tables.append(_table(title, section))
-        nested: list[tuple[str, type[BaseModel]]] = []
+        nested: list[tuple[str, SectionClass]] = []
         for key, field in _own_fields(section).items():
             path = key if section is SceneFile else f"{title.strip('`')}.{key}"
             nested.extend(_nested(path, field))
@@ -38,16 +40,16 @@ def reference() -> str:
     return "\n".join(tables)
 
 
-def _own_fields(section: type[BaseModel]) -> dict[str, FieldInfo]:
+def _own_fields(section: SectionClass) -> dict[str, FieldInfo]:
     """The keys of a section without those that its kinds share, which have their own table."""
     inherited: dict[str, FieldInfo] = {}
     for union, shared in _UNIONS:
         if section in get_args(get_args(union)[0]):
-            inherited = shared.model_fields
-    return {key: field for key, field in section.model_fields.items() if key not in inherited}
+            inherited = keys_of(shared)
+    return {key: field for key, field in keys_of(section).items() if key not in inherited}
 
 
-def _nested(path: str, field: FieldInfo) -> list[tuple[str, type[BaseModel]]]:
+def _nested(path: str, field: FieldInfo) -> list[tuple[str, SectionClass]]:
     """The sections that a key holds, with the title of each."""
     inner = without_none(field.annotation)
     if get_origin(inner) in (list, dict):
@@ -58,7 +60,7 @@ def _nested(path: str, field: FieldInfo) -> list[tuple[str, type[BaseModel]]]:
     if is_section(inner):
         return [(f"`{path}`", inner)]
     kinds = [kind for kind in get_args(inner) if is_section(kind)]
-    shared: list[tuple[str, type[BaseModel]]] = [
+    shared: list[tuple[str, SectionClass]] = [
         (f"`{path}`, every kind", base)
         for union, base in _UNIONS
         if kinds and kinds[0] in get_args(get_args(union)[0])
@@ -68,7 +70,7 @@ def _nested(path: str, field: FieldInfo) -> list[tuple[str, type[BaseModel]]]:
     ]
 
 
-def _table(title: str, section: type[BaseModel]) -> str:
+def _table(title: str, section: SectionClass) -> str:
     meaning = " ".join((section.__doc__ or "").split()).replace("``", "`")
     lines = [f"### {title}", "", meaning, ""]
     lines += ["| key | what it may be | default | meaning |", "|---|---|---|---|"]
@@ -82,7 +84,7 @@ def _default(field: FieldInfo) -> str:
     if field.is_required():
         return "required"
     value: Any = field.default
-    if value is None or isinstance(value, BaseModel) or value in ([], {}):
+    if value is None or isinstance(value, BaseModel | Settings) or value in ([], {}):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"

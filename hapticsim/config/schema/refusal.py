@@ -12,6 +12,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hapticsim.config.schema.robot import ADDRESS
+from hapticsim.config.schema.settings import SectionClass, is_section, keys_of
 from hapticsim.errors import listed, nearest
 
 # The words of a key from which on it spells a unit: stiffness_|N_per_m, inertia_|kg_m2.
@@ -20,6 +21,7 @@ _UNIT = re.compile(
     r"(?:2|3)?(?=_|$)"
 )
 
+_UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")  # a key that a section does not have
 _EMPTY_KEY = '""'
 
 # What people choose, for the sentence about a value out of range.
@@ -34,7 +36,7 @@ def sentence(schema: type[BaseModel], error: ValidationError) -> tuple[tuple[str
 
     An unknown key is reported before a missing one, since the first is usually the second misspelt.
     """
-    faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden")
+    faults = sorted(error.errors(include_url=False), key=lambda fault: fault["type"] not in _UNKNOWN)
     fault = faults[0]
     place, section, field = _walk(schema, fault["loc"])
     return place, _problem(fault, place, section, field)
@@ -51,11 +53,11 @@ def dotted(place: Iterable[str | int]) -> str:
 def _problem(
     fault: ErrorDetails,
     place: tuple[str | int, ...],
-    section: type[BaseModel] | None,
+    section: SectionClass | None,
     field: FieldInfo | None,
 ) -> str:
     kind = fault["type"]
-    if kind == "extra_forbidden" and section is not None:
+    if kind in _UNKNOWN and section is not None:
         return unknown_key(str(place[-1]), section)
     if kind == "missing":
         meaning = f" ({field.description})" if field and field.description else ""
@@ -80,9 +82,9 @@ def _problem(
     return f"= {shown(fault['input'])} is not usable{hint}: it must be {allowed}{remark}."
 
 
-def unknown_key(key: str, section: type[BaseModel]) -> str:
+def unknown_key(key: str, section: SectionClass) -> str:
     """Return the rest of a sentence about a key that a section does not have."""
-    valid = list(section.model_fields)
+    valid = list(keys_of(section))
     same_quantity = [name for name in valid if _quantity(name) == _quantity(key)]
     if same_quantity:
         return f"has the wrong unit or none: write {' or '.join(same_quantity)} (SI units throughout)."
@@ -97,7 +99,7 @@ def _quantity(key: str) -> str:
 
 def _walk(
     schema: type[BaseModel], loc: tuple[str | int, ...]
-) -> tuple[tuple[str | int, ...], type[BaseModel] | None, FieldInfo | None]:
+) -> tuple[tuple[str | int, ...], SectionClass | None, FieldInfo | None]:
     """Follow an error's location through the schema.
 
     Returns the location as it stands in the file (without the tags of unions), the section that holds its
@@ -106,7 +108,7 @@ def _walk(
     place: list[str | int] = []
     here: Any = schema
     field: FieldInfo | None = None
-    section: type[BaseModel] | None = schema
+    section: SectionClass | None = schema
     for part in loc:
         here = without_none(here)
         if get_origin(here) in (Union, types.UnionType):  # sections told apart by their kind
@@ -119,7 +121,7 @@ def _walk(
             return tuple(place), None, None
         place.append(part)
         if is_section(here):
-            section, field = here, here.model_fields.get(str(part))
+            section, field = here, keys_of(here).get(str(part))
             here = field.annotation if field else None
         elif get_origin(here) in (list, dict):
             section, here = None, get_args(here)[-1]
@@ -127,10 +129,6 @@ def _walk(
         else:
             section, field, here = None, None, None
     return tuple(place), section, field
-
-
-def is_section(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
 def without_none(annotation: Any) -> Any:

@@ -26,6 +26,8 @@ from hapticsim.config.schema.robot import (
     Vector2,
     Vector3,
 )
+from hapticsim.config.schema.settings import FromMapping
+from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
 
 
 class ShapeEntry(Section):
@@ -184,63 +186,6 @@ class MappingEntry(Section):
     force_scale: Positive = Field(default=1.0, description="force on the hand per force in the world")
 
 
-class Coupler(Section):
-    """Spring and damper between device and handle; a gain left out follows from device and rate."""
-
-    stiffness_N_per_m: Positive | None = Field(default=None, description="spring")
-    damping_Ns_per_m: NotNegative | None = Field(default=None, description="damper")
-    device_damping_Ns_per_m: NotNegative | None = Field(
-        default=None, description="physical damping of the device that the stability condition may count on"
-    )
-    rotation: Literal["none", "z", "full"] = Field(
-        default="none", description="what is coupled of the rotation: nothing, about the device's z, all axes"
-    )
-    stiffness_Nm_per_rad: Positive | None = Field(default=None, description="spring of the rotation")
-    damping_Nms_per_rad: NotNegative | None = Field(default=None, description="damper of the rotation")
-    device_damping_Nms_per_rad: NotNegative | None = Field(
-        default=None, description="as device_damping_Ns_per_m, of the rotation"
-    )
-    torque_limit_Nm: Positive | None = Field(
-        default=None, description="largest torque; left out: the device's own limit"
-    )
-    slew_limit_Nm_per_s: Positive = Field(default=50.0, description="fastest change of the torque")
-    unsafe: bool = Field(
-        default=False, description="take gains with which a device that is let go swings by itself"
-    )
-
-
-class SafetyEntry(Section):
-    """Limits of the force output."""
-
-    ramp_s: NotNegative = Field(default=0.5, description="time from zero to full coupling after arming")
-    timeout_s: Annotated[float, Field(ge=0.001, le=0.01)] = Field(
-        default=0.01, description="silence of the device after which the force is zero"
-    )
-    force_limit_N: Positive | None = Field(
-        default=None, description="largest force; left out: the device's own limit"
-    )
-    slew_limit_N_per_s: Annotated[float, Field(gt=0.0, le=1e7)] = Field(
-        default=2000.0, description="fastest change of the force"
-    )
-    max_stretch_m: Positive = Field(
-        default=0.05,
-        description="arming is refused while device and handle are farther apart; four times as far takes "
-        "the force away",
-    )
-    max_device_speed_m_per_s: Positive = Field(
-        default=5.0, description="a device that moves or jumps faster takes the force away"
-    )
-    max_power_W: Positive | None = Field(
-        default=None,
-        description="more power into the hand takes the force away; left out: half of the largest force at "
-        "max_device_speed_m_per_s",
-    )
-    resume_within_s: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
-        default=0.1,
-        description="force ramps up again by itself after a silence that ends within this; 0: never",
-    )
-
-
 class Device(Section):
     """The hand's end."""
 
@@ -256,23 +201,6 @@ class Device(Section):
     endpoint: Endpoint | None = Field(
         default=None, description="ipc:// or tcp:// address; left out: a private ipc folder"
     )
-
-
-class Link(Section):
-    """Emulated link between the operator and the remote site."""
-
-    delay_up_s: NotNegative = Field(default=0.0, description="operator to remote")
-    delay_down_s: NotNegative = Field(default=0.0, description="remote to operator")
-    jitter_s: NotNegative = Field(default=0.0, description="largest additional delay of a message")
-    loss: Annotated[float, Field(ge=0.0, lt=1.0)] = Field(
-        default=0.0, description="probability that a message is lost"
-    )
-    silence_s: Annotated[float, Field(ge=0.02, le=10.0)] = Field(
-        default=0.25,
-        description="how much older than delays and jitter explain the remote site's word may be, before the "
-        "force is taken away; across a real network its own delay comes out of this",
-    )
-    seed: Annotated[int, Field(ge=0, le=4294967295)] = Field(default=0, description="of the random numbers")
 
 
 class Publish(Section):
@@ -318,10 +246,14 @@ class SceneFile(Section):
         default=1000.0, description="ticks per second"
     )
     mapping: MappingEntry = Field(default=MappingEntry(), description="device workspace to world")
-    coupler: Coupler = Field(default=Coupler(), description="between the device and the handle")
-    safety: SafetyEntry = Field(default=SafetyEntry(), description="limits of the force output")
+    coupler: Annotated[CouplerSettings, FromMapping()] = Field(
+        default=CouplerSettings(), description="between the device and the handle"
+    )
+    safety: Annotated[SafetySettings, FromMapping()] = Field(
+        default=SafetySettings(), description="limits of the force output"
+    )
     device: Device = Field(default=Device(), description="the hand's end")
-    link: Link | None = Field(
+    link: Annotated[LinkSettings, FromMapping()] | None = Field(
         default=None, description="delay between operator and remote site; left out: none"
     )
     publish: Publish = Field(default=Publish(), description="what observers get")

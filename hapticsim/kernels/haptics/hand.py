@@ -42,7 +42,7 @@ def command_hand(plan, state, inp, fx, fy, fz):
     size = math.sqrt(wx * wx + wy * wy + wz * wz)
     if size > limit:
         wx, wy, wz = wx * limit / size, wy * limit / size, wz * limit / size
-    last, most = state.hand_force_D, plan.slew_N_per_s * plan.tick_s
+    last, most = state.hand_force_D, plan.slew_limit_N_per_s * plan.tick_s
     dx, dy, dz = wx - last[0], wy - last[1], wz - last[2]
     size = math.sqrt(dx * dx + dy * dy + dz * dz)
     share = most / size if size > most else 1.0
@@ -57,7 +57,7 @@ def bound_power(plan, state, inp):
     v, w, f, m = inp.device, inp.device_rotation, state.hand_force_D, state.hand_torque_D
     limit = plan.max_power_W
     if limit == 0.0:
-        limit = SHARE_OF_POWER * inp.coupler[2] * plan.max_device_speed
+        limit = SHARE_OF_POWER * inp.coupler[2] * plan.max_device_speed_m_per_s
     power = f[0] * v[3] + f[1] * v[4] + f[2] * v[5]
     if plan.coupled_rotation != NONE:
         power += m[0] * w[4] + m[1] * w[5] + m[2] * w[6]
@@ -116,7 +116,7 @@ def command_torque(plan, state, inp, x, y, z):
     if state.safety[MODE] == FAULT or state.safety[MODE] == INTERRUPTED:
         last[0] = last[1] = last[2] = 0.0
         return
-    s, limit, most = -plan.torque_scale, inp.rotation_coupler[2], plan.slew_Nm_per_s * plan.tick_s
+    s, limit, most = -plan.torque_scale, inp.rotation_coupler[2], plan.slew_limit_Nm_per_s * plan.tick_s
     x, y, z = s * x, s * y, s * z
     size = math.sqrt(x * x + y * y + z * z)
     if size > limit:

@@ -69,7 +69,7 @@ def silence(plan, inp):
     d = inp.device
     if inp.gap[0] > plan.stall_s:
         return STALLED
-    if d[7] != 0.0 and d[6] <= plan.timeout_s and inp.flags[0] & WATCHDOG == 0:
+    if d[7] != 0.0 and d[6] <= plan.cut_off_s and inp.flags[0] & WATCHDOG == 0:
         return 0
     return DEVICE_SILENT
 
@@ -81,7 +81,7 @@ def refusal(plan, inp):
     fault = SUSPENDED if inp.gap[1] > SUSPENDED_S else 0
     if not inp.link[0] <= 0.0:
         fault |= LINK
-    if d[7] != 0.0 and d[6] <= plan.timeout_s and (flags & READY == 0 or flags & STOPPED != 0):
+    if d[7] != 0.0 and d[6] <= plan.cut_off_s and (flags & READY == 0 or flags & STOPPED != 0):
         fault |= NOT_DRIVABLE
     return fault
 
@@ -101,7 +101,7 @@ def room(plan, state, inp):
     """How much further the device could have moved since the last sample that counted [m]."""
     d, seen = inp.device, state.last_sample
     moved = math.sqrt((d[0] - seen[0]) ** 2 + (d[1] - seen[1]) ** 2 + (d[2] - seen[2]) ** 2)
-    return seen[4] + plan.max_device_speed * max(seen[3] - d[6], 0.0) - moved
+    return seen[4] + plan.max_device_speed_m_per_s * max(seen[3] - d[6], 0.0) - moved
 
 
 @kernel
@@ -109,7 +109,7 @@ def implausible(plan, state, inp):
     """What is wrong with a sample that was heard, as a fault, else 0.  NaN is left to the tick."""
     d = inp.device
     speed = math.sqrt(d[3] * d[3] + d[4] * d[4] + d[5] * d[5])
-    if speed > plan.max_device_speed or rotates_too_fast(plan, inp):
+    if speed > plan.max_device_speed_m_per_s or rotates_too_fast(plan, inp):
         return DEVICE_SPEED
     return JUMP if room(plan, state, inp) < 0.0 else 0
 
@@ -117,7 +117,7 @@ def implausible(plan, state, inp):
 @kernel
 def remember(plan, state, inp, follows):
     """Count with this sample from now on; follows: it is judged by the one before, not the first of force."""
-    seen, most = state.last_sample, SLACK_S * plan.max_device_speed
+    seen, most = state.last_sample, SLACK_S * plan.max_device_speed_m_per_s
     seen[4] = min(room(plan, state, inp), most) if follows else most
     for i in range(3):
         seen[i] = inp.device[i]

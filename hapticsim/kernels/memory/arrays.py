@@ -113,18 +113,18 @@ class Plan(Block):
     motion_scale: Float
     force_scale: Float
     ramp_s: Float
-    timeout_s: Float  # age from which a sample of the device gives no force
+    cut_off_s: Float  # age from which a sample of the device gives no force
     stall_s: Float  # time since the tick before from which the loop itself stood still
     resume_within_s: Float  # longest silence that is an interruption; 0: none is
     max_power_W: Float  # into the hand; 0: derived from the force limit (safety.py)
-    slew_N_per_s: Float
+    slew_limit_N_per_s: Float
     max_stretch_m: Float
     reseat: Int  # 1: a longer stretch at arming moves the mapping instead of being refused
-    max_device_speed: Float  # [m/s]
+    max_device_speed_m_per_s: Float
     coupled_rotation: Int  # which rotation is coupled: 0 none, 1 about the device's z, 2 all
     quaternion_WD: Vector = of(4)  # w, x, y, z of rotation_WD
     torque_scale: Float  # torque on the hand per torque in the world: force_scale / motion_scale
-    slew_Nm_per_s: Float
+    slew_limit_Nm_per_s: Float
 
 
 class State(Block, whole=True):

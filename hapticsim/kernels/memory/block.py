@@ -140,6 +140,11 @@ class Block:
         return cls(**values)
 
     @classmethod
+    def numbers_named(cls) -> tuple[str, ...]:
+        """Names of the fields that are a number, neither a whole one nor an array."""
+        return tuple(name for name, scalar, ndim in cls._declared() if scalar is types.float64 and ndim == 0)
+
+    @classmethod
     def _declared(cls) -> tuple[tuple[str, types.Type, int], ...]:
         return cls._type.fields[: -len(WHOLE)] if cls._whole else cls._type.fields
 
