@@ -23,7 +23,7 @@ from hapticsim.codes import (
     SPEEDS_ROW,
 )
 from hapticsim.errors import listed, nearest
-from hapticsim.model.curve import Curve
+from hapticsim.model.curves.curve import Curve
 from hapticsim.model.multibody.joint import ANGULAR, WORLD, Placement
 
 NAME_LENGTH = 64  # characters: as many as a request on the wire takes

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 import hapticsim as hs
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.rows.curve import nearest_on_curve
-from hapticsim.model.curve import APART_FROM_CHORD, Curve, smooth_curve
+from hapticsim.model.curves.curve import APART_FROM_CHORD, Curve, smooth_curve
 from tests.curves import SPRING, WAVY, Twin, bead, curve
 from tests.kernel_access import FLOAT, INT, PLAN, compiled
 

@@ -15,8 +15,8 @@ from hapticsim.config.schema.constraint_entry import Bodies, ConstraintEntry
 from hapticsim.config.schema.robot import Name, NotNegative, Origin, Positive, Vector3
 from hapticsim.model import constraints as rows
 from hapticsim.model.constraints import Row
-from hapticsim.model.curve import smooth_curve
-from hapticsim.model.curve_checks import CurveFault
+from hapticsim.model.curves.curve import smooth_curve
+from hapticsim.model.curves.curve_checks import CurveFault
 
 SQUARE = 1e-3  # cosine of the angle of two directions that still count as square to each other
 

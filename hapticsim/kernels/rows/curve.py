@@ -12,7 +12,7 @@ so A is w . (partial velocities), and s has w' . x' more than a row along a dire
 curve k = 0 and w' . x' = -(n . c'') sigma'^2: the curvature.  (12b) to (12e) in docs/equations.md.
 
 sigma comes from x alone: the nearest of the chords, then Newton steps.  Nothing is kept between calls, so a
-replay and a fork see the same.  Cells are laid out by model/curve.py.
+replay and a fork see the same.  Cells are laid out by model/curves/curve.py.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.model.curve_checks import check_apart, check_points, check_size, turns_too_sharply
+from hapticsim.model.curves.curve_checks import check_apart, check_points, check_size, turns_too_sharply
 
 SLOWEST = 0.02  # |c'|, which is about 1: at a cusp it is 0
 TURN = 0.15  # [rad] the tangent turns within a cell, at most
