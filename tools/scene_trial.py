@@ -6,7 +6,7 @@ gain        energy of the passive part above its least value so far by more than
             a tick that was not refused
 flight      a speed above FLIGHT or a place beyond FAR, where the energy is not what applied torques put in: a
             newton metre turns a link of 2e-4 kg m^2 at 1000 rad/s after 0.2 s
-leap        a coordinate that moved in a tick by more than LEAP beyond what the speeds explain
+leap        a coordinate that moved from look to look by LEAP more than the speeds explain
 sunk        a shape deeper than SUNK in a plane, without a word
 force       a force on the hand above its limit, or a change above the slew limit other than to zero
 stuck       STUCK ticks in a row that did not get to their end
@@ -30,7 +30,7 @@ from hapticsim.codes import Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.simulate.simulation import Simulation
+from hapticsim.simulate.simulation import Simulation, Snapshot
 
 PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
 GAIN = 1e-6  # of the scene's scale of energy
@@ -124,6 +124,7 @@ class _Watch:
         self.told_refused = False  # since the last look
         self.fault = Fault.NONE  # at the last look
         self.halted = 0  # ticks in a row
+        self.before = sim.state  # at the last look
 
     def take(self, tick: int) -> float:
         """Act, step, look; return how long the step took [s]."""
@@ -135,16 +136,13 @@ class _Watch:
             place = [a * math.sin(6.283 * f * t + p) - a * math.sin(p) for a, f, p in self.trial.hand]
             rate = [6.283 * f * a * math.cos(6.283 * f * t + p) for a, f, p in self.trial.hand]
             sim.set_device(np.array(place), np.array(rate), 0.0005)
-        before, speed = sim.state.q, np.abs(sim.state.u).max()
+        before = sim.state.q if self.torque is not None else None
         start = time.thread_time()
         sim.step()
         spent = time.thread_time() - start
         if self.torque is not None:
             self.work += float(np.abs(self.torque * (sim.state.q - before)).sum())
         verdict.ticks += 1
-        moved, speed = np.abs(sim.state.q - before).max(), max(speed, np.abs(sim.state.u).max())
-        if moved > LEAP + 2.0 * speed * sim.scene.tick_s:
-            verdict.finds["leap"] = f"{moved:.3g} in a tick at {speed:.3g} at most, at tick {tick}"
         kinds = {event.kind for event in sim.events}
         refused = bool(kinds & {Event.ENERGY, Event.NOT_FINITE})
         verdict.refused_ticks += refused
@@ -189,11 +187,18 @@ class _Watch:
         put_in = 0.0 < self.work and sum(self.sim.energy()) - self.start < 2.0 * self.work
         if (fastest > FLIGHT or np.abs(state.q).max() > FAR) and not put_in:
             verdict.finds["flight"] = f"speed {fastest:.3g} {at}"
+        self._look_at_move(state, fastest, at)
         gaps = self.sim.gaps[self.on_plane]
         if gaps.size and gaps.min() < -SUNK and not self.told_full:
             verdict.finds["sunk"] = f"{-gaps.min() * 1e3:.3g} mm {at}"
         self._look_at_force(state.hand_force, at)
         self._look_at_energy(tick, refused, at)
+
+    def _look_at_move(self, state: Snapshot, fastest: float, at: str) -> None:
+        moved, fastest = np.abs(state.q - self.before.q).max(), max(fastest, np.abs(self.before.u).max())
+        if moved > LEAP + 2.0 * fastest * (state.time - self.before.time):
+            self.verdict.finds["leap"] = f"{moved:.3g} at a speed of {fastest:.3g} {at}"
+        self.before = state
 
     def _look_at_force(self, force: np.ndarray, at: str) -> None:
         if self.trial.hand is None:
