@@ -13,8 +13,9 @@ POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_RO
 # what friction bears
 ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 
-# Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane or a box
-ON_PLANE, ON_BOX = 0, 1
+# Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane, a box or a
+# capsule (a sphere, where it has no length)
+ON_PLANE, ON_BOX, ON_CAPSULE = range(3)
 
 
 class DeviceFlag(IntFlag):

@@ -63,6 +63,11 @@ def distance_of_corner(p: Array, half: Array, inward: Array) -> float:
     return float(max(abs(p[i]) - half[i] for i in faces))
 
 
+def distance_to_segment(x: np.ndarray, half: float) -> float:
+    """Of a point from a segment of this half length along z: the least over its points."""
+    return float(np.linalg.norm(x - np.array([0.0, 0.0, np.clip(x[2], -half, half)])))
+
+
 def distance_to_plane(p: Array) -> float:
     """Height [m] of a point over z = 0 of the plane's axes."""
     return float(p[2])

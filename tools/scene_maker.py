@@ -68,8 +68,19 @@ def _inertial(mass: float, half: list[float]) -> dict[str, Any]:
     return {"mass_kg": mass, "inertia_kg_m2": {k: mass / 3.0 * v for k, v in moments.items()}}
 
 
+def _solid(half: list[float], draw: random.Random) -> dict[str, Any]:
+    """The shape of a body that fills these half extents [m], or a ball or a capsule along z inside them."""
+    which = draw.random()
+    if which < 0.2:
+        return {"kind": "sphere", "radius_m": min(half)}
+    radius = min(half[:2])
+    if which < 0.45 and half[2] > radius:
+        return {"kind": "capsule", "radius_m": radius, "length_m": 2.0 * (half[2] - radius)}
+    return {"kind": "box", "half_extents_m": half}
+
+
 def _boxes(seed: int, robot: random.Random, draw: random.Random) -> Trial:
-    """One to four free boxes or balls: on a floor, on a table, over its edge, on one another, thrown."""
+    """One to four free boxes, balls, capsules: on a floor, a table, a log, over an edge, stacked, thrown."""
     n = robot.randint(1, 4)
     halves = [[robot.uniform(0.02, 0.1) for _ in range(3)] for _ in range(n)]
     masses = [10.0 ** robot.uniform(-1.5, 0.7) for _ in range(n)]
@@ -82,10 +93,7 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random) -> Trial:
     contacts: list[dict[str, Any]] = []
     solids = []
     for i, half in enumerate(halves):
-        if draw.random() < 0.2:
-            shapes.append({"name": f"s{i}", "body": f"b{i}", "kind": "sphere", "radius_m": min(half)})
-        else:
-            shapes.append({"name": f"s{i}", "body": f"b{i}", "kind": "box", "half_extents_m": half})
+        shapes.append({"name": f"s{i}", "body": f"b{i}", **_solid(half, draw)})
         contacts.append({"between": [f"s{i}", "floor"]})
         solids.append(f"s{i}")
     top = 0.0
@@ -95,10 +103,13 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random) -> Trial:
         shapes.append({"name": "table", "kind": "box", "half_extents_m": size, "origin": place})
         contacts += [{"between": [name, "table"]} for name in solids]
         top = draw.choice([0.0, 2.0 * size[2]])
-    for i in range(n):
-        for j in range(i):
-            if "half_extents_m" in shapes[1 + j] or "half_extents_m" in shapes[1 + i]:
-                contacts.append({"between": [f"s{i}", f"s{j}"]})
+    elif draw.random() < 0.3:
+        log = {"radius_m": draw.uniform(0.02, 0.2), "length_m": draw.uniform(0.05, 0.6)}
+        lies = {"xyz_m": [0.0, 0.0, log["radius_m"]], "rpy_rad": [1.5707963, 0.0, draw.uniform(0, 3)]}
+        shapes.append({"name": "log", "kind": "capsule", "origin": lies, **log})
+        contacts += [{"between": [s["name"], "log"]} for s in shapes[1 : 1 + n] if s["kind"] != "box"]
+        top = draw.choice([0.0, 2.0 * log["radius_m"]])
+    contacts += [{"between": [f"s{i}", f"s{j}"]} for i in range(n) for j in range(i)]
     for contact in contacts:
         if draw.random() < 0.3:
             contact["restitution"] = round(draw.uniform(0.0, 1.0), 3)
@@ -166,6 +177,11 @@ def _tree(seed: int, kind: str, robot: random.Random, draw: random.Random) -> Tr
             }
         )
         contacts.append({"between": [f"s{i}", "floor"], "restitution": draw.choice([0.0, 0.0, 0.5])})
+    if draw.random() < 0.3:  # links that touch one another
+        pairs = [(i, j) for i in range(n) for j in range(i)]
+        contacts += [
+            {"between": [f"s{i}", f"s{j}"], "restitution": draw.choice([0.0, 0.5])} for i, j in pairs
+        ]
     shapes[0]["origin"] = {
         "xyz_m": [0.0, 0.0, -draw.uniform(0.1, 0.8)],
         "rpy_rad": [draw.gauss(0, 0.2), draw.gauss(0, 0.2), 0],

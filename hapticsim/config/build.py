@@ -181,7 +181,7 @@ def _contacts(
             raise refuse(
                 place,
                 f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
-                "a sphere, capsule or box may touch a plane or a box.",
+                "a sphere, capsule or box may touch a plane or a box, and spheres and capsules one another.",
             )
         if anchor[a.body] == anchor[b.body]:
             raise refuse(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_PLANE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 
@@ -16,7 +16,7 @@ from hapticsim.model.scene import Scene, Shape
 class PairKind:
     """How two kinds of shapes touch: spheres that stand for the first, against the surface of the second."""
 
-    surface: int  # codes.ON_PLANE or codes.ON_BOX: what the kernel measures the gap to
+    surface: int  # codes.ON_PLANE ...: what the kernel measures the gap to
     rows: int  # that it may take at once; of a box those of a face
     both_ways: bool = False  # spheres of the second against the surface of the first, too
 
@@ -28,6 +28,9 @@ PAIRS = {
     ("sphere", "box"): PairKind(ON_BOX, 1),
     ("capsule", "box"): PairKind(ON_BOX, 2),
     ("box", "box"): PairKind(ON_BOX, 8, both_ways=True),
+    ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
+    ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
+    ("capsule", "capsule"): PairKind(ON_CAPSULE, 2, both_ways=True),
 }
 
 
@@ -42,9 +45,9 @@ class Candidate:
     radius: float  # [m], 0 for a corner
     inward_B: np.ndarray  # (3,) unit, from a corner into its box; 0 for a sphere
     surface_body: str
-    kind: int  # codes.ON_PLANE or codes.ON_BOX
+    kind: int  # codes.ON_PLANE ...
     X_BS: Placement
-    half: tuple[float, ...]  # (3,) [m]
+    half: tuple[float, float, float]  # [m] Plan.surface_half
 
 
 def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
@@ -64,10 +67,23 @@ def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
     return [(X.rotation @ p + X.translation, radius, X.rotation @ g) for p, radius, g in local]
 
 
+def half_of(surface: Shape) -> tuple[float, float, float]:
+    """Half extents of a surface as the kernel takes them [m] (Plan.surface_half)."""
+    match surface.kind, surface.size:
+        case "box", (x, y, z):
+            return x, y, z
+        case "sphere", (radius,):
+            return radius, radius, 0.0
+        case "capsule", (radius, length):
+            return radius, radius, 0.5 * length
+    return 0.0, 0.0, 0.0
+
+
 def candidates_of(scene: Scene) -> list[Candidate]:
     """Every candidate of a scene, in the order of its contact pairs.
 
-    A box against a box gives the corners of each on the faces of the other; edge against edge is not seen.
+    A box against a box gives the corners of each on the faces of the other; edge against edge is not seen.  A
+    capsule against a capsule gives the ends of each on all of the other; side across side is not seen.
     """
     shapes = {s.name: s for s in scene.shapes}
     found = []
@@ -89,7 +105,7 @@ def candidates_of(scene: Scene) -> list[Candidate]:
                         surface_body=surface.body,
                         kind=kind.surface,
                         X_BS=surface.X_BS,
-                        half=surface.size if surface.kind == "box" else (0.0, 0.0, 0.0),
+                        half=half_of(surface),
                     )
                 )
             if not kind.both_ways:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.assemble.assembly import assemble
-from hapticsim.codes import ON_BOX
+from hapticsim.codes import ON_BOX, ON_CAPSULE
 from hapticsim.config.load import loads
 from hapticsim.kernels.events import inside
 from hapticsim.kernels.geometry import contact, edges
@@ -39,7 +39,16 @@ shapes:
   - {{name: tray, body: two, kind: plane, origin: {{xyz_m: [0.05, 0.0, 0.1], rpy_rad: [0.5, 0.0, 0.2]}}}}
   - {{name: brick, body: two, kind: box, half_extents_m: [0.4, 0.25, 0.15],
      origin: {{xyz_m: [0.0, -0.1, 0.05], rpy_rad: [-0.3, 0.2, 0.9]}}}}
+  - {{name: knob, body: two, kind: sphere, radius_m: 0.06, origin: {{xyz_m: [0.02, 0.03, -0.1]}}}}
+  - {{name: bar, body: two, kind: capsule, radius_m: 0.02, length_m: 0.5,
+     origin: {{xyz_m: [0.1, 0.0, 0.05], rpy_rad: [0.9, -0.2, 0.1]}}}}
+  - {{name: pole, kind: capsule, radius_m: 0.05, length_m: 0.3, origin: {{xyz_m: [0.2, 0.0, 0.1]}}}}
 contacts:
+  - {{between: [ball, knob]}}
+  - {{between: [bar, ball]}}
+  - {{between: [rod, post]}}
+  - {{between: [rod, bar]}}
+  - {{between: [pole, bar]}}
   - {{between: [ball, floor]}}
   - {{between: [ball, shelf]}}
   - {{between: [ball, tray]}}
@@ -85,6 +94,8 @@ def naive_gap(candidate, q: np.ndarray) -> float:
         return naive.distance_of_corner(x, np.array(candidate.half), inward_in_surface(candidate, q))
     if candidate.kind == ON_BOX:
         return naive.distance_to_box(x, np.array(candidate.half)) - candidate.radius
+    if candidate.kind == ON_CAPSULE:
+        return naive.distance_to_segment(x, candidate.half[2]) - candidate.half[0] - candidate.radius
     return naive.distance_to_plane(x) - candidate.radius
 
 
@@ -138,6 +149,15 @@ def somewhere(rng: np.random.Generator, candidate, region: str) -> np.ndarray:
     """A point in the surface's axes, nearest to a face, an edge or a corner of a box, or anywhere."""
     if region == "plane":
         return rng.uniform(-0.5, 0.5, 3)
+    if region in ("side", "end"):
+        x, half = rng.normal(size=3), candidate.half[2]
+        x *= rng.uniform(0.1, 0.3) / np.linalg.norm(x[: 2 if region == "side" else 3])
+        x[2] = (
+            rng.uniform(-0.9, 0.9) * half
+            if region == "side"
+            else np.copysign(max(abs(x[2]), 0.05) + half, x[2])
+        )
+        return x
     half, axes = np.array(candidate.half), rng.permutation(3)[: len(REGIONS[region])]
     x = rng.uniform(-0.8, 0.8, 3) * half
     away = rng.uniform(1e-4, 2e-3) if candidate.radius == 0.0 else rng.uniform(0.1, 0.3)
@@ -159,7 +179,9 @@ def kinds() -> list[tuple[int, str]]:
         if (c.a, c.b) in seen:
             continue
         seen.add((c.a, c.b))
-        if c.kind != ON_BOX:
+        if c.kind == ON_CAPSULE:
+            found += [(k, r) for r in (("side", "end") if c.half[2] > 0.0 else ("end",))]
+        elif c.kind != ON_BOX:
             found.append((k, "plane"))
         else:
             found += [(k, r) for r in (("face",) if c.radius == 0.0 else ("face", "edge", "corner"))]

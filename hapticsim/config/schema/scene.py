@@ -79,7 +79,7 @@ class ContactEntry(Section):
     """Two shapes that may touch: rigid, without friction, never pulling."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
-        description="shape names: a sphere, capsule or box, and a plane or box"
+        description="shape names: a sphere, capsule or box, and a plane or box; or two of sphere and capsule"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"

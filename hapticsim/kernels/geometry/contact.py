@@ -1,4 +1,4 @@
-"""Gap of a sphere against a plane or a box, and the constraint row that holds it.
+"""Gap of a sphere against a plane, a box or a capsule, and the constraint row that holds it.
 
 A corner is a sphere of radius 0; a capsule against a flat face is its two end spheres.  With c the centre, o
 and R the pose of the surface and x = R'(c - o) the centre in its axes, the gap is phi = dist(x) - radius, and
@@ -8,14 +8,16 @@ and R the pose of the surface and x = R'(c - o) the centre in its axes, the gap 
     phi_ddot = n . (a_c - a_B at c) - 2 n . (w_B x v) + (|P x_dot|^2 - (n . x_dot)^2) / dist
 
 where v = v_c - v_B at c = R x_dot, and P keeps the axes in which the nearest point of a box sits on an edge
-or corner (the surface is curved there: its gap has a Hessian; on a face the last term is zero).
+or corner (the surface is curved there: its gap has a Hessian; on a face the last term is zero).  Of a capsule
+dist is that from its middle line, a segment along z, and radius the sum of both radii; P keeps x and y beside
+the segment, and all axes past an end of it.
 """
 
 from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_PLANE
 from hapticsim.kernels.geometry.corner import (
     FACES,
     axis_of,
@@ -77,6 +79,25 @@ def nearest_on_box(x, y, z, a, b, c):
     if ey >= ez:
         return ey, 0.0, math.copysign(1.0, y), 0.0, False, True, False
     return ez, 0.0, 0.0, math.copysign(1.0, z), False, False, True
+
+
+@inlined
+def roundness(plan, k):
+    """Radius of the surface of candidate k about the line from which distances are taken [m]."""
+    return plan.surface_half[k, 0] if plan.surface_kind[k] == ON_CAPSULE else 0.0
+
+
+@inlined
+def nearest_on_segment(x, y, z, half):
+    """Distance and direction of a point from a segment along z, and three flags as ``nearest_on_box``.
+
+    The direction is that of z where the point lies on the segment itself.
+    """
+    dz = z - half if z > half else (z + half if z < -half else 0.0)
+    distance = math.sqrt(x * x + y * y + dz * dz)
+    if distance > 1e-9:
+        return distance, x / distance, y / distance, dz / distance, True, True, dz != 0.0 or half == 0.0
+    return 0.0, 0.0, 0.0, 1.0, False, False, True
 
 
 @inlined
@@ -166,7 +187,10 @@ def witness(plan, state, k, X):
     if 0 < face <= FACES:
         return over_face(plan, k, face, X)
     x, y, z = r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
-    if face == 0 and is_corner_on_box(plan, k):
+    if plan.surface_kind[k] == ON_CAPSULE:
+        distance, nx, ny, nz, fx, fy, fz = nearest_on_segment(x, y, z, half[2])
+        distance -= half[0]
+    elif face == 0 and is_corner_on_box(plan, k):
         gx, gy, gz = inward(plan, k, X)
         gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz
         distance, nx, ny, nz = nearest_to_corner(x, y, z, gx, gy, gz, half[0], half[1], half[2])
@@ -227,6 +251,7 @@ def contact_row(plan, state, k, i, ws):
         r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
         x, y, z = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
         n_dot = nx * tx + ny * ty + nz * tz
-        ws.s[i] += (x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot) / (phi + plan.row_length[k])
+        curved = x * x * fx + y * y * fy + z * z * fz - n_dot * n_dot
+        ws.s[i] += curved / (phi + plan.row_length[k] + roundness(plan, k))
     ws.b[i] = 0.0
     return phi - state.depth[k]

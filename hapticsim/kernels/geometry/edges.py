@@ -1,15 +1,15 @@
-"""Where the row of a contact on a box ends, or bends: at the edges of the faces.
+"""Where the row of a contact on a box or a capsule ends, or bends: at edges of faces, and at ends.
 
-A corner is let go at the edge of its face.  A sphere goes on, but from a face to an edge its row changes
-curvature, and no step of an integrator may reach across that: the piece ends there.  Both are margins [m],
-positive as long as the row is what it was when the piece began.
+A corner is let go at the edge of its face.  A sphere goes on, but from a face to an edge, or from the side of
+a capsule to its end, its row changes curvature, and no step of an integrator may reach across that: the piece
+ends there.  Both are margins [m], positive as long as the row is what it was when the piece began.
 """
 
 from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX
+from hapticsim.codes import ON_BOX, ON_PLANE
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, is_corner_on_box
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
 from hapticsim.kernels.machine_code.jit import inlined
@@ -33,11 +33,16 @@ def is_lost(plan, state, k, X):
 
 @inlined
 def feature(plan, k, X):
-    """The part of a box that candidate k is nearest to: one bit for every axis in which it is outside."""
-    if plan.surface_kind[k] != ON_BOX:
+    """The part of a surface that candidate k is nearest to: one bit for every axis in which it is outside.
+
+    Of a capsule the half extents are those of its segment: past an end it is outside in z.
+    """
+    if plan.surface_kind[k] == ON_PLANE:
         return 0
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
+    if plan.surface_kind[k] != ON_BOX:
+        return 4 * int(beyond(z, half[2]) > 0.0)
     return (
         int(beyond(x, half[0]) > 0.0) + 2 * int(beyond(y, half[1]) > 0.0) + 4 * int(beyond(z, half[2]) > 0.0)
     )
@@ -52,11 +57,13 @@ def within(part, bit, distance):
 @inlined
 def margin(plan, state, k, part, X):
     """What is left until the row of candidate k, on this part of a box when the piece began, changes [m]."""
-    if plan.surface_kind[k] != ON_BOX:
+    if plan.surface_kind[k] == ON_PLANE:
         return math.inf
     if is_corner_on_box(plan, k):
         return EDGE - overhang(plan, state, k, X)
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
+    if plan.surface_kind[k] != ON_BOX:
+        return BEND + within(part, 4, beyond(z, half[2])) if half[2] > 0.0 else math.inf
     left = min(within(part, 1, beyond(x, half[0])), within(part, 2, beyond(y, half[1])))
     return BEND + min(left, within(part, 4, beyond(z, half[2])))

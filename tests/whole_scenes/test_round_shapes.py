@@ -1,0 +1,147 @@
+"""Spheres and capsules that touch one another: what is known in closed form, and energy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hapticsim as hs
+from hapticsim.codes import Event
+from hapticsim.config.load import loads
+
+BALL = """
+    - {{name: {name}, inertial: {{mass_kg: {mass}, inertia_kg_m2: {{xx: {I}, yy: {I}, zz: {I}}}}}}}"""
+FREE = """
+    - {{name: j_{name}, type: free, parent: world, child: {name}}}"""
+SHAPE = """
+  - {{name: s_{name}, body: {name}, kind: sphere, radius_m: {radius}}}"""
+START = """
+    j_{name}: {{xyz_m: {at}, velocity_m_per_s: {v}, angular_velocity_rad_per_s: {w}}}"""
+
+
+def balls(
+    *of: dict, fixed: str = "", contacts: list[tuple[str, str]], e: float = 0.0, g: float = 0.0
+) -> hs.Simulation:
+    """Free balls: name, at, and where they differ mass, radius, v, w; and shapes fixed in the world."""
+    known = {"mass": 1.0, "radius": 0.05, "I": 0.001, "v": [0, 0, 0], "w": [0, 0, 0]}
+    all_of = [known | one for one in of]
+
+    def each(form: str) -> str:
+        return "".join(form.format(**one) for one in all_of)
+
+    pairs = "".join(f"\n  - {{between: [{a}, {b}], restitution: {e}}}" for a, b in contacts)
+    return hs.Simulation(
+        loads(
+            f"name: round\ngravity_m_per_s2: [0, 0, {-g}]\n"
+            f"robot:\n  bodies:{each(BALL)}\n  joints:{each(FREE)}\n"
+            f"shapes:{each(SHAPE)}{fixed}\ncontacts:{pairs}\ninitial:\n  free:{each(START)}\n"
+        )
+    )
+
+
+def until(sim: hs.Simulation, kind: Event, ticks: int = 3000) -> float:
+    """Step until an event of this kind, and return when it was [s]."""
+    for _ in range(ticks):
+        sim.step()
+        for event in sim.events:
+            if event.kind == kind:
+                return event.time
+    raise AssertionError(f"no {kind.name} in {ticks} ticks")
+
+
+@pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("mass", [0.25, 1.0, 7.0])
+def test_two_balls_that_meet_head_on_part_as_their_masses_say(e, mass):
+    sim = balls(
+        {"name": "a", "at": [0, 0, 0], "v": [1.2, 0, 0]},
+        {"name": "b", "at": [0.2, 0, 0], "radius": 0.03, "mass": mass},
+        contacts=[("s_a", "s_b")],
+        e=e,
+    )
+    sim.step(150)
+    q, u = sim.state.q, sim.state.u
+    assert u[3] == pytest.approx((1.2 - e * mass * 1.2) / (1.0 + mass), abs=1e-9)
+    assert u[9] == pytest.approx((1.2 + e * 1.2) / (1.0 + mass), abs=1e-9)
+    assert np.abs(np.delete(u, [3, 9])).max() < 1e-12
+    assert q[0] == pytest.approx(0.12 + 0.05 * u[3], abs=1e-9)  # they met after 0.1 s
+    assert q[7] == pytest.approx(0.2 + 0.05 * u[9], abs=1e-9)
+
+
+def slide(rho: float, g: float, cosine: float, v0: float) -> float:
+    """Time [s] of a point without friction from the top of a circle of radius rho down to this cosine."""
+    theta = np.linspace(0.0, np.arccos(cosine), 200001)
+    rate = np.sqrt(v0**2 + 2.0 * g * rho * (1.0 - np.cos(theta))) / rho
+    return float(np.trapezoid(1.0 / rate, theta))
+
+
+@pytest.mark.parametrize("fixed", ["sphere, radius_m: 0.3", "capsule, radius_m: 0.3, length_m: 1.0"])
+@pytest.mark.parametrize("v0", [0.2, 0.6])
+def test_a_ball_leaves_a_round_top_where_its_weight_no_longer_bends_its_path(fixed, v0):
+    """Without friction at cos = 2/3 + v0^2 / (3 g rho); across a log as on a ball."""
+    g, rho = 9.81, 0.35
+    lying = "origin: {rpy_rad: [1.5707963267948966, 0, 0]}"
+    sim = balls(
+        {"name": "a", "at": [0, 0, rho], "v": [v0, 0, 0]},
+        fixed=f"\n  - {{name: top, kind: {fixed}, {lying}}}",
+        contacts=[("s_a", "top")],
+        g=g,
+    )
+    cosine = 2.0 / 3.0 + v0**2 / (3.0 * g * rho)
+    left = until(sim, Event.LEAVE)
+    assert left == pytest.approx(slide(rho, g, cosine, v0), abs=2e-6)
+    assert sum(sim.energy()) == pytest.approx(0.5 * v0**2 + g * rho, rel=1e-9)
+
+
+def test_a_ball_slides_along_a_log_and_over_its_end():
+    """Along the side its row is straight, past the end curved: there it leaves as from the top of a ball."""
+    g, v0, rho = 9.81, 0.5, 0.25
+    sim = balls(
+        {"name": "a", "at": [-0.1, 0, rho], "v": [v0, 0, 0]},
+        fixed="\n  - {name: log, kind: capsule, radius_m: 0.2, length_m: 0.4, "
+        "origin: {rpy_rad: [0, 1.5707963267948966, 0]}}",
+        contacts=[("s_a", "log")],
+        g=g,
+    )
+    left = until(sim, Event.LEAVE)
+    cosine = 2.0 / 3.0 + v0**2 / (3.0 * g * rho)
+    assert left == pytest.approx(0.3 / v0 + slide(rho, g, cosine, v0), abs=2e-6)
+    assert sum(sim.energy()) == pytest.approx(0.5 * v0**2 + g * rho, rel=1e-9)
+
+
+def test_a_ball_lies_in_a_nest_of_three_and_each_bears_its_share():
+    r, R, ring, g, mass = 0.05, 0.08, 0.09, 9.81, 1.5
+    height = np.sqrt((r + R) ** 2 - ring**2)
+    at = [(ring * np.cos(a), ring * np.sin(a), 0.0) for a in 2.0 * np.pi * np.arange(3) / 3.0]
+    fixed = "".join(
+        f"\n  - {{name: n{i}, kind: sphere, radius_m: {R}, origin: {{xyz_m: {list(map(float, p))}}}}}"
+        for i, p in enumerate(at)
+    )
+    sim = balls(
+        {"name": "a", "at": [0, 0, float(height)], "mass": mass},
+        fixed=fixed,
+        contacts=[("s_a", f"n{i}") for i in range(3)],
+        g=g,
+    )
+    sim.step(500)
+    share = mass * g / 3.0 * (r + R) / height
+    assert [c.force for c in sim.state.contacts] == pytest.approx([share] * 3, rel=1e-9)
+    for contact, place in zip(sim.state.contacts, at, strict=True):
+        n = np.array([0, 0, height]) - place
+        np.testing.assert_allclose(contact.normal, n / np.linalg.norm(n), atol=1e-9)
+        np.testing.assert_allclose(contact.point, np.array(place) + R * n / np.linalg.norm(n), atol=1e-9)
+    assert np.abs(sim.state.u).max() < 1e-9
+
+
+def test_a_capsule_lies_along_another_on_both_its_ends():
+    sim = balls(
+        {"name": "a", "at": [0, 0, 5.0]},
+        fixed="\n  - {name: lower, kind: capsule, radius_m: 0.1, length_m: 0.6,"
+        " origin: {rpy_rad: [0, 1.5707963267948966, 0]}}"
+        "\n  - {name: upper, body: a, kind: capsule, radius_m: 0.05, length_m: 0.3,"
+        " origin: {xyz_m: [0, 0, -4.85], rpy_rad: [0, 1.5707963267948966, 0]}}",
+        contacts=[("upper", "lower")],
+        g=9.81,
+    )
+    sim.step(20)
+    forces = [c.force for c in sim.state.contacts]
+    assert forces == pytest.approx([0.5 * 9.81] * 2, rel=1e-6)
