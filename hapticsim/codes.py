@@ -14,8 +14,8 @@ POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_RO
 ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 
 # Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane, a box or a
-# capsule (a sphere, where it has no length)
-ON_PLANE, ON_BOX, ON_CAPSULE = range(3)
+# capsule (a sphere, where it has no length); the side of a capsule across that of another
+ON_PLANE, ON_BOX, ON_CAPSULE, ON_CROSSING = range(4)
 
 
 class DeviceFlag(IntFlag):

@@ -68,6 +68,23 @@ def distance_to_segment(x: np.ndarray, half: float) -> float:
     return float(np.linalg.norm(x - np.array([0.0, 0.0, np.clip(x[2], -half, half)])))
 
 
+def crossing(x: np.ndarray, a: np.ndarray, half_a: float, half_b: float) -> tuple[float, float]:
+    """Distance of two segments, and how far the nearest points of their lines are past the ends of either.
+
+    x and a : middle of the one, and its direction; the other lies along z about the origin.
+    """
+    b = np.array([0.0, 0.0, 1.0])
+    s, t = np.linalg.lstsq(np.stack([a, -b], axis=1), -x, rcond=None)[0]
+    past = max(abs(s) - half_a, abs(t) - half_b)
+    apart = [np.linalg.norm(x + s * a - t * b)] if past <= 0.0 else []
+    for end in (-half_a, half_a):
+        apart.append(distance_to_segment(x + end * a, half_b))
+    for end in (-half_b, half_b):
+        to = np.clip((end * b - x) @ a, -half_a, half_a)
+        apart.append(np.linalg.norm(x + to * a - end * b))
+    return float(min(apart)), float(past)
+
+
 def distance_to_plane(p: Array) -> float:
     """Height [m] of a point over z = 0 of the plane's axes."""
     return float(p[2])

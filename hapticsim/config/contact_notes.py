@@ -28,13 +28,12 @@ def contact_notes(
 
 def _edges(pairs: Sequence[tuple[Shape, Shape]]) -> Iterable[str]:
     """Edges that are not felt."""
-    sided = ("box", "capsule")
-    unseen = [f"{a.name} on {b.name}" for a, b in pairs if a.kind in sided and b.kind in sided]
+    unseen = [f"{a.name} on {b.name}" for a, b in pairs if b.kind == "box" and a.kind in ("box", "capsule")]
     if unseen:
         more = f" and {len(unseen) - SHOWN} more" if len(unseen) > SHOWN else ""
         yield (
-            "only corners of boxes and ends of capsules touch a box or the side of a capsule; where an edge "
-            f"or a side lies across another, they pass through each other: {', '.join(unseen[:SHOWN])}{more}."
+            "only corners of boxes and ends of capsules touch a box; where its edge meets an edge, or the "
+            f"side of a capsule, they pass through each other: {', '.join(unseen[:SHOWN])}{more}."
         )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 
@@ -19,6 +19,7 @@ class PairKind:
     surface: int  # codes.ON_PLANE ...: what the kernel measures the gap to
     rows: int  # that it may take at once; of a box those of a face
     both_ways: bool = False  # spheres of the second against the surface of the first, too
+    crossing: bool = False  # and the side of one across that of the other
 
 
 PAIRS = {
@@ -30,7 +31,7 @@ PAIRS = {
     ("box", "box"): PairKind(ON_BOX, 8, both_ways=True),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
-    ("capsule", "capsule"): PairKind(ON_CAPSULE, 2, both_ways=True),
+    ("capsule", "capsule"): PairKind(ON_CAPSULE, 2, both_ways=True, crossing=True),
 }
 
 
@@ -43,7 +44,7 @@ class Candidate:
     sphere_body: str
     centre_B: np.ndarray  # (3,) [m]
     radius: float  # [m], 0 for a corner
-    inward_B: np.ndarray  # (3,) unit, from a corner into its box; 0 for a sphere
+    inward_B: np.ndarray  # (3,) unit, from a corner into its box, along a side that crosses; 0 for a sphere
     surface_body: str
     kind: int  # codes.ON_PLANE ...
     X_BS: Placement
@@ -79,11 +80,20 @@ def half_of(surface: Shape) -> tuple[float, float, float]:
     return 0.0, 0.0, 0.0
 
 
+def crossing_of(a: Shape, b: Shape) -> Candidate:
+    """The sides of two capsules, which may cross."""
+    (radius, length), X = a.size, a.X_BS
+    half = (b.size[0], 0.5 * length, 0.5 * b.size[1])
+    return Candidate(
+        a.name, b.name, a.body, X.translation, radius, X.rotation[:, 2], b.body, ON_CROSSING, b.X_BS, half
+    )
+
+
 def candidates_of(scene: Scene) -> list[Candidate]:
     """Every candidate of a scene, in the order of its contact pairs.
 
     A box against a box gives the corners of each on the faces of the other; edge against edge is not seen.  A
-    capsule against a capsule gives the ends of each on all of the other; side across side is not seen.
+    capsule against a capsule gives the ends of each on all of the other, and the one side across the other.
     """
     shapes = {s.name: s for s in scene.shapes}
     found = []
@@ -108,6 +118,8 @@ def candidates_of(scene: Scene) -> list[Candidate]:
                         half=half_of(surface),
                     )
                 )
+            if kind.crossing and ball is a:
+                found.append(crossing_of(a, b))
             if not kind.both_ways:
                 break
     return found

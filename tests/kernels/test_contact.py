@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.assemble.assembly import assemble
-from hapticsim.codes import ON_BOX, ON_CAPSULE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING
 from hapticsim.config.load import loads
 from hapticsim.kernels.events import inside
 from hapticsim.kernels.geometry import contact, edges
@@ -94,6 +94,11 @@ def naive_gap(candidate, q: np.ndarray) -> float:
         return naive.distance_of_corner(x, np.array(candidate.half), inward_in_surface(candidate, q))
     if candidate.kind == ON_BOX:
         return naive.distance_to_box(x, np.array(candidate.half)) - candidate.radius
+    if candidate.kind == ON_CROSSING:
+        radius, *halves = candidate.half
+        distance, past = naive.crossing(x, inward_in_surface(candidate, q), *halves)
+        phi = distance - radius - candidate.radius
+        return phi if past <= 0.0 else max(phi, 0.0) + past
     if candidate.kind == ON_CAPSULE:
         return naive.distance_to_segment(x, candidate.half[2]) - candidate.half[0] - candidate.radius
     return naive.distance_to_plane(x) - candidate.radius
@@ -129,8 +134,17 @@ def random_pose(rng: np.random.Generator) -> np.ndarray:
 
 
 def placed(rng: np.random.Generator, candidate, x_S: np.ndarray) -> np.ndarray:
-    """A random pose with the sphere's centre at x_S of the surface, and a corner's body off the box."""
+    """A random pose with the sphere's centre at x_S of the surface, and a corner's body off the box.
+
+    Of sides that cross, x_S is where on the one, where on the other, and how far apart.
+    """
     q = random_pose(rng)
+    if candidate.kind == ON_CROSSING and len(x_S) == 4:
+        while abs(inward_in_surface(candidate, q)[2]) > 0.9:
+            q = random_pose(rng)
+        s, t, apart, _ = x_S
+        a, b = inward_in_surface(candidate, q), np.array([0.0, 0.0, 1.0])
+        x_S = t * b - s * a + apart * np.cross(a, b) / np.linalg.norm(np.cross(a, b))
     if candidate.kind == ON_BOX and candidate.radius == 0.0:
         n = np.where(np.abs(x_S) - candidate.half > -1e-8, np.sign(x_S), 0.0)
         while np.any(n * inward_in_surface(candidate, q) < 0.1 * np.abs(n)):
@@ -149,6 +163,9 @@ def somewhere(rng: np.random.Generator, candidate, region: str) -> np.ndarray:
     """A point in the surface's axes, nearest to a face, an edge or a corner of a box, or anywhere."""
     if region == "plane":
         return rng.uniform(-0.5, 0.5, 3)
+    if region == "crossing":
+        s, t = (rng.uniform(-0.9, 0.9) * half for half in candidate.half[1:])
+        return np.array([s, t, rng.uniform(0.1, 0.3), 0.0])
     if region in ("side", "end"):
         x, half = rng.normal(size=3), candidate.half[2]
         x *= rng.uniform(0.1, 0.3) / np.linalg.norm(x[: 2 if region == "side" else 3])
@@ -176,10 +193,12 @@ def kinds() -> list[tuple[int, str]]:
     """One candidate of every pair, with every region of its surface that can hold it."""
     found, seen = [], set()
     for k, c in enumerate(CANDIDATES):
-        if (c.a, c.b) in seen:
+        if (c.a, c.b, c.kind) in seen:
             continue
-        seen.add((c.a, c.b))
-        if c.kind == ON_CAPSULE:
+        seen.add((c.a, c.b, c.kind))
+        if c.kind == ON_CROSSING:
+            found.append((k, "crossing"))
+        elif c.kind == ON_CAPSULE:
             found += [(k, r) for r in (("side", "end") if c.half[2] > 0.0 else ("end",))]
         elif c.kind != ON_BOX:
             found.append((k, "plane"))
@@ -199,7 +218,7 @@ def test_gaps_are_those_of_plain_geometry_wherever_the_bodies_are(k):
         region = "plane" if CANDIDATES[k].kind != ON_BOX else ("face", "edge", "corner", "plane")[i % 4]
         q = placed(rng, CANDIDATES[k], somewhere(rng, CANDIDATES[k], region))
         assert gap(ASSEMBLY.plan, STATE_0, k, frames(q, np.zeros(12)).X) == pytest.approx(
-            naive_gap(CANDIDATES[k], q), abs=1e-13
+            naive_gap(CANDIDATES[k], q), abs=1e-13, rel=1e-9 if CANDIDATES[k].kind == ON_CROSSING else 0.0
         )
 
 

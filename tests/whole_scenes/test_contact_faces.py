@@ -142,8 +142,8 @@ def test_edges_that_are_not_felt_are_told_once_at_load():
     scene = scenes.block(others=TABLE, touching=("table",))
     (note,) = [n for n in scene.notes if "edge" in n]
     assert note == (
-        "only corners of boxes and ends of capsules touch a box or the side of a capsule; where an edge or a "
-        "side lies across another, they pass through each other: block on table."
+        "only corners of boxes and ends of capsules touch a box; where its edge meets an edge, or the side "
+        "of a capsule, they pass through each other: block on table."
     )
     assert not [n for n in scenes.block().notes if "edge" in n]
 

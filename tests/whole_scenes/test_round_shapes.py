@@ -145,3 +145,46 @@ def test_a_capsule_lies_along_another_on_both_its_ends():
     sim.step(20)
     forces = [c.force for c in sim.state.contacts]
     assert forces == pytest.approx([0.5 * 9.81] * 2, rel=1e-6)
+
+
+ALONG_X = "origin: {rpy_rad: [0, 1.5707963267948966, 0]}"
+
+
+def test_a_capsule_lies_across_two_and_each_bears_its_share():
+    logs = "".join(
+        f"\n  - {{name: l{i}, kind: capsule, radius_m: 0.1, length_m: 0.6, "
+        f"origin: {{xyz_m: [{x}, 0.05, 0], rpy_rad: [1.5707963267948966, 0, 0]}}}}"
+        for i, x in enumerate((-0.2, 0.1))
+    )
+    sim = balls(
+        {"name": "a", "at": [0, 0, 5.0]},
+        fixed=logs + "\n  - {name: beam, body: a, kind: capsule, radius_m: 0.05, length_m: 0.8,"
+        " origin: {xyz_m: [0.1, 0, -4.85], rpy_rad: [0, 1.5707963267948966, 0]}}",
+        contacts=[("beam", "l0"), ("l1", "beam")],
+        g=9.81,
+    )
+    sim.step(50)
+    assert [c.force for c in sim.state.contacts] == pytest.approx([9.81 / 3.0, 9.81 * 2.0 / 3.0], rel=1e-9)
+    for contact, x in zip(sim.state.contacts, (-0.2, 0.1), strict=True):
+        np.testing.assert_allclose(np.abs(contact.normal), [0, 0, 1], atol=1e-9)
+        np.testing.assert_allclose(contact.point, [x, 0.0, 0.1], atol=1e-9)
+    assert np.abs(sim.state.u).max() < 1e-9
+
+
+@pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
+@pytest.mark.parametrize("yaw", [0.01, 0.4, 1.5707963267948966])
+def test_two_capsules_that_meet_crosswise_in_their_middles_part_as_two_balls(e, yaw):
+    side = "kind: capsule, radius_m: 0.05, length_m: 0.4"
+    sim = balls(
+        {"name": "a", "at": [0, 0, 0]},
+        {"name": "b", "at": [0, 0, 0.2], "mass": 3.0, "v": [0, 0, -1.0]},
+        fixed=f"\n  - {{name: one, body: a, {side}, {ALONG_X}}}\n  - {{name: two, body: b, {side}, "
+        f"origin: {{rpy_rad: [0, 1.5707963267948966, {yaw}]}}}}",
+        contacts=[("one", "two")],
+        e=e,
+    )
+    sim.step(130)
+    u = sim.state.u
+    assert u[5] == pytest.approx(-(3.0 + 3.0 * e) / 4.0, abs=1e-9)
+    assert u[11] == pytest.approx(-(3.0 - e) / 4.0, abs=1e-9)
+    assert np.abs(np.delete(u, [5, 11])).max() < 1e-9

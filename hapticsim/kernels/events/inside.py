@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import Event, Fault
+from hapticsim.codes import ON_CROSSING, Event, Fault
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, gap, is_corner_on_box, witness
 from hapticsim.kernels.geometry.corner import EDGE, FACES, LEVEL, height_over, past_edge
+from hapticsim.kernels.geometry.segments import past_ends
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import FREE
@@ -38,8 +39,10 @@ GAP_CLOSE = 1e-4  # [m] what is no deeper may be put onto its surface again by a
 def where(plan, state, k, X):
     """The face that holds or would hold a corner, its distance from there [m], how far past the edge it is.
 
-    Of a sphere, and on a plane: 0, the gap and a number below zero.
+    Of a sphere, and on a plane: 0, the gap and a number below zero; of sides how far they are from crossing.
     """
+    if plan.surface_kind[k] == ON_CROSSING:
+        return 0, witness(plan, state, k, X)[0], past_ends(plan, k, X)
     if not is_corner_on_box(plan, k):
         return 0, witness(plan, state, k, X)[0], -1.0
     face = face_of(plan, state, k, X)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE
 from hapticsim.kernels.geometry.corner import (
     FACES,
     axis_of,
@@ -27,34 +27,11 @@ from hapticsim.kernels.geometry.corner import (
     nearest_to_corner,
     sign_of,
 )
-from hapticsim.kernels.geometry.point import place, point_row, rotate
+from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
+from hapticsim.kernels.geometry.segments import segments_row, segments_witness
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
-
-
-@inlined
-def surface_pose(plan, k, X):
-    """Rotation (row by row) and position of the surface of candidate k in the world, 12 scalars."""
-    S = plan.surface_pose[k]
-    frame = plan.row_b[k]
-    if frame < 0:
-        return (S[0], S[1], S[2], S[3], S[4], S[5], S[6], S[7], S[8], S[9], S[10], S[11])
-    B = X[frame]
-    return (
-        B[0] * S[0] + B[1] * S[3] + B[2] * S[6],
-        B[0] * S[1] + B[1] * S[4] + B[2] * S[7],
-        B[0] * S[2] + B[1] * S[5] + B[2] * S[8],
-        B[3] * S[0] + B[4] * S[3] + B[5] * S[6],
-        B[3] * S[1] + B[4] * S[4] + B[5] * S[7],
-        B[3] * S[2] + B[4] * S[5] + B[5] * S[8],
-        B[6] * S[0] + B[7] * S[3] + B[8] * S[6],
-        B[6] * S[1] + B[7] * S[4] + B[8] * S[7],
-        B[6] * S[2] + B[7] * S[5] + B[8] * S[8],
-        B[0] * S[9] + B[1] * S[10] + B[2] * S[11] + B[9],
-        B[3] * S[9] + B[4] * S[10] + B[5] * S[11] + B[10],
-        B[6] * S[9] + B[7] * S[10] + B[8] * S[11] + B[11],
-    )
 
 
 @inlined
@@ -177,6 +154,9 @@ def witness(plan, state, k, X):
     X   (nf, 12) poses of the frames.
     Returns phi [m], nx, ny, nz, cx, cy, cz, fx, fy, fz: of a corner that a face holds, to that face.
     """
+    if plan.surface_kind[k] == ON_CROSSING:
+        phi, nx, ny, nz, cx, cy, cz = segments_witness(plan, k, X)
+        return phi, nx, ny, nz, cx, cy, cz, False, False, True
     cx, cy, cz = sphere_centre(plan, k, X)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
     x, y, z = cx - ox, cy - oy, cz - oz
@@ -245,6 +225,8 @@ def contact_row(plan, state, k, i, ws):
 
     A udot + s is the second derivative of the gap; A u its first.
     """
+    if plan.surface_kind[k] == ON_CROSSING:
+        return segments_row(plan, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = point_row(plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     if int(fx) + int(fy) + int(fz) >= OFF_FACE:

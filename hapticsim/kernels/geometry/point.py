@@ -38,6 +38,30 @@ def rotate(frame, direction, X):
     )
 
 
+@inlined
+def surface_pose(plan, k, X):
+    """Rotation (row by row) and position of the surface of candidate k in the world, 12 scalars."""
+    S = plan.surface_pose[k]
+    frame = plan.row_b[k]
+    if frame < 0:
+        return (S[0], S[1], S[2], S[3], S[4], S[5], S[6], S[7], S[8], S[9], S[10], S[11])
+    B = X[frame]
+    return (
+        B[0] * S[0] + B[1] * S[3] + B[2] * S[6],
+        B[0] * S[1] + B[1] * S[4] + B[2] * S[7],
+        B[0] * S[2] + B[1] * S[5] + B[2] * S[8],
+        B[3] * S[0] + B[4] * S[3] + B[5] * S[6],
+        B[3] * S[1] + B[4] * S[4] + B[5] * S[7],
+        B[3] * S[2] + B[4] * S[5] + B[5] * S[8],
+        B[6] * S[0] + B[7] * S[3] + B[8] * S[6],
+        B[6] * S[1] + B[7] * S[4] + B[8] * S[7],
+        B[6] * S[2] + B[7] * S[5] + B[8] * S[8],
+        B[0] * S[9] + B[1] * S[10] + B[2] * S[11] + B[9],
+        B[3] * S[9] + B[4] * S[10] + B[5] * S[11] + B[10],
+        B[6] * S[9] + B[7] * S[10] + B[8] * S[11] + B[11],
+    )
+
+
 @kernel
 def add_partial(frame, px, py, pz, nx, ny, nz, sign, A, i, ws):
     """Add sign n . (partial velocity at p) of a body to row i of A."""

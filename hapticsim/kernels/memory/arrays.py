@@ -83,10 +83,11 @@ class Plan(Block):
     kinetic_friction: Vector = of("nb")  # coefficient of its friction once it slips
     friction_load: Vector = of("nb")  # [N] normal force, where no block gives it
     friction_normal: IntVector = of("nb")  # block whose force is the normal force, -1: friction_load
-    sphere_inward: Matrix = of("nk, 3")  # in B: from a corner into its box, unit; 0 for a sphere
+    sphere_inward: Matrix = of("nk, 3")  # in A, unit: from a corner into its box, along a side that crosses
     surface_kind: IntVector = of("nk")  # codes.ON_PLANE ...
     surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
-    surface_half: Matrix = of("nk, 3")  # [m] half extents of a box; of a capsule radius, radius, half length
+    surface_half: Matrix = of("nk, 3")  # [m] half extents of a box; of a capsule radius, radius, half length;
+    # of two that cross radius of the second, half lengths of both
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...

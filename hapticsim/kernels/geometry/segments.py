@@ -1,0 +1,132 @@
+"""Where the sides of two capsules cross: the distance of two segments, and the row that keeps it.
+
+With P(s) = p + s a on the middle line of A and Q(t) = q + t b on that of B, D = P - Q at the nearest points
+of the two lines and n = D / |D|, the gap is phi = |D| - both radii while the nearest points lie within both
+segments; beyond that an end is nearest, and candidates of their own hold the ends.  s and t follow the
+motion, so phi_ddot is not that of fixed points P and Q.  By the implicit function theorem
+
+    row       A_r = n . (V_r of A at P - V_r of B at Q)
+    phi_ddot = n . (a_P - a_Q) + (|v|^2 - (n . v)^2) / |D| - m' G^-1 m
+    m = (v . a / |D| + n . (w_A x a), -v . b / |D| - n . (w_B x b)),  G = [[1, -a . b], [-a . b, 1]] / |D|
+
+with v = v_P - v_Q and G the Hessian of |D| in (s, t).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.kernels.geometry.point import (
+    add_partial,
+    angular_velocity,
+    cross_dot,
+    motion,
+    place,
+    rotate,
+    surface_pose,
+)
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+
+PARALLEL = 1e-6  # sin^2 of the angle below which two lines cross nowhere: their ends hold them
+ONE_POINT = 1e-9  # [m] lines nearer than this have no direction between them but that across both
+
+
+@inlined
+def middle_lines(plan, k, X):
+    """Middle and direction of both segments of candidate k in the world, twelve scalars: A, then B."""
+    px, py, pz = place(plan.row_a[k], plan.row_point_a[k], X)
+    ax, ay, az = rotate(plan.row_a[k], plan.sphere_inward[k], X)
+    _, _, bx, _, _, by, _, _, bz, qx, qy, qz = surface_pose(plan, k, X)
+    return px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz
+
+
+@inlined
+def nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz):
+    """Places s and t [m] of the nearest points of two lines, and sin^2 of the angle between them."""
+    x, y, z = px - qx, py - qy, pz - qz
+    c = ax * bx + ay * by + az * bz
+    d, e = x * ax + y * ay + z * az, x * bx + y * by + z * bz
+    square = max(1.0 - c * c, 0.0)
+    if square < PARALLEL:
+        return 0.0, 0.0, square
+    return (c * e - d) / square, (e - c * d) / square, square
+
+
+@inlined
+def past_ends(plan, k, X):
+    """How far the nearest points of the lines are past the ends of the segments [m], below 0 within both."""
+    px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz = middle_lines(plan, k, X)
+    s, t, square = nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz)
+    if square < PARALLEL:
+        return math.inf
+    half = plan.surface_half[k]
+    return max(abs(s) - half[1], abs(t) - half[2])
+
+
+@inlined
+def clamped(x, most):
+    return min(max(x, -most), most)
+
+
+@kernel
+def segments_witness(plan, k, X):
+    """Gap [m], normal from B to A, and nearest point on the middle line of A, in the world, seven scalars.
+
+    Where the segments do not cross, the gap of the nearest points is the ends' affair: it is taken as no less
+    than zero and grows with the way to the crossing, so that it is continuous and never closes there.
+    """
+    px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz = middle_lines(plan, k, X)
+    s, t, square = nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz)
+    half = plan.surface_half[k]
+    past = max(abs(s) - half[1], abs(t) - half[2]) if square >= PARALLEL else math.inf
+    if past > 0.0:  # nearest points of the segments [Ericson 2005, 5.1.9]
+        x, y, z = px - qx, py - qy, pz - qz
+        c = ax * bx + ay * by + az * bz
+        d, e = x * ax + y * ay + z * az, x * bx + y * by + z * bz
+        s = clamped(s, half[1])
+        t = clamped(e + c * s, half[2])
+        s = clamped(c * t - d, half[1])
+    x, y, z = px + s * ax, py + s * ay, pz + s * az
+    nx, ny, nz = x - qx - t * bx, y - qy - t * by, z - qz - t * bz
+    distance = math.sqrt(nx * nx + ny * ny + nz * nz)
+    gap = distance - plan.row_length[k] - half[0]
+    if distance < ONE_POINT:
+        nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+        distance = math.sqrt(nx * nx + ny * ny + nz * nz)
+    size = max(distance, ONE_POINT)
+    if past > 0.0:
+        gap = max(gap, 0.0) + past
+    return gap, nx / size, ny / size, nz / size, x, y, z
+
+
+@kernel
+def segments_row(plan, k, i, ws):
+    """Write row i of ws.A and ws.s for the crossing of candidate k; return its gap [m].
+
+    Expects lines that are not parallel.
+    """
+    px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz = middle_lines(plan, k, ws.X)
+    s, t, square = nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz)
+    px, py, pz = px + s * ax, py + s * ay, pz + s * az
+    qx, qy, qz = qx + t * bx, qy + t * by, qz + t * bz
+    nx, ny, nz = px - qx, py - qy, pz - qz
+    distance = max(math.sqrt(nx * nx + ny * ny + nz * nz), ONE_POINT)
+    nx, ny, nz = nx / distance, ny / distance, nz / distance
+    a, b = plan.row_a[k], plan.row_b[k]
+    for r in range(ws.A.shape[1]):
+        ws.A[i, r] = 0.0
+    add_partial(a, px, py, pz, nx, ny, nz, 1.0, ws.A, i, ws)
+    add_partial(b, qx, qy, qz, nx, ny, nz, -1.0, ws.A, i, ws)
+    vx, vy, vz, ex, ey, ez = motion(a, px, py, pz, ws)
+    ux, uy, uz, fx, fy, fz = motion(b, qx, qy, qz, ws)
+    vx, vy, vz = vx - ux, vy - uy, vz - uz
+    wx, wy, wz = angular_velocity(a, ws.vel)
+    by_a = (vx * ax + vy * ay + vz * az) / distance + cross_dot(wx, wy, wz, ax, ay, az, nx, ny, nz)
+    wx, wy, wz = angular_velocity(b, ws.vel)
+    by_b = -(vx * bx + vy * by + vz * bz) / distance - cross_dot(wx, wy, wz, bx, by, bz, nx, ny, nz)
+    c, along = ax * bx + ay * by + az * bz, nx * vx + ny * vy + nz * vz
+    moved = distance / max(square, PARALLEL) * (by_a * by_a + 2.0 * c * by_a * by_b + by_b * by_b)
+    ws.s[i] = nx * (ex - fx) + ny * (ey - fy) + nz * (ez - fz) - moved
+    ws.s[i] += (vx * vx + vy * vy + vz * vz - along * along) / distance
+    ws.b[i] = 0.0
+    return distance - plan.row_length[k] - plan.surface_half[k, 0]
