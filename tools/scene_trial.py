@@ -7,7 +7,7 @@ gain        energy of the passive part above its least value so far by more than
 flight      a speed above FLIGHT or a place beyond FAR, where the energy is not what applied torques put in: a
             newton metre turns a link of 2e-4 kg m^2 at 1000 rad/s after 0.2 s
 leap        a coordinate that moved from look to look by LEAP more than the speeds explain
-sunk        a shape deeper than SUNK in a plane, without a word
+sunk        a shape deeper than SUNK in a plane, a sphere or a capsule, without a word
 force       a force on the hand above its limit, or a change above the slew limit other than to zero
 stuck       STUCK ticks in a row that did not get to their end
 silent      a tick that was not finite or was refused, and no event says so
@@ -26,7 +26,7 @@ import numpy as np
 import yaml
 from scene_maker import Trial
 
-from hapticsim.codes import Event, Fault
+from hapticsim.codes import ON_BOX, Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
@@ -110,8 +110,7 @@ class _Watch:
         safety = sim.scene.safety
         self.step_N = safety.slew_limit_N_per_s * sim.scene.tick_s
         self.last_force = np.zeros(3)
-        planes = {s["name"] for s in trial.scene["shapes"] if s["kind"] == "plane"}
-        self.on_plane = np.array([c.b in planes for c in sim.assembly.candidates], bool)
+        self.smooth = np.array([c.kind != ON_BOX for c in sim.assembly.candidates], bool)
         kinetic, potential = sim.energy()
         self.most_kinetic, self.low, self.high = kinetic, potential, potential
         mass = sum(b["inertial"]["mass_kg"] for b in trial.scene["robot"]["bodies"])
@@ -188,7 +187,7 @@ class _Watch:
         if (fastest > FLIGHT or np.abs(state.q).max() > FAR) and not put_in:
             verdict.finds["flight"] = f"speed {fastest:.3g} {at}"
         self._look_at_move(state, fastest, at)
-        gaps = self.sim.gaps[self.on_plane]
+        gaps = self.sim.gaps[self.smooth]
         if gaps.size and gaps.min() < -SUNK and not self.told_full:
             verdict.finds["sunk"] = f"{-gaps.min() * 1e3:.3g} mm {at}"
         self._look_at_force(state.hand_force, at)
