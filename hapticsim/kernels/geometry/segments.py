@@ -27,7 +27,7 @@ from hapticsim.kernels.geometry.point import (
 )
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
-PARALLEL = 1e-6  # sin^2 of the angle below which two lines cross nowhere: their ends hold them
+PARALLEL = 1e-8  # sin^2 of the angle below which two lines cross nowhere: their ends hold them
 ONE_POINT = 1e-9  # [m] lines nearer than this have no direction between them but that across both
 
 
