@@ -257,6 +257,7 @@ class Workspace(Block):
     perm: IntVector = of("nu")
     good_q: Vector = of("nq")  # state at the start of the tick, taken back when something is not finite
     good_u: Vector = of("nu")
+    put_q: Vector = of("nq")  # the same put onto the rows that held then
     good_mode: IntVector = of("nb")  # what the blocks did then
     counts: IntVector = of(4)  # HELD_ROWS ...
     F: Vector = of("nF")  # what impulse responses share (equations/tree/impulse_response.py)

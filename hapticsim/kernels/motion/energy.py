@@ -45,14 +45,19 @@ def total_energy(plan, ws, q, u):
 
 @kernel
 def begin_balance(plan, state, ws, disturbed):
-    """Note the energy at the start; disturbed: constraints were switched since the last tick."""
+    """Note the energy at the start; disturbed: constraints were switched since the last tick.
+
+    After a refused tick it is that of the state, not where its gaps are closed: closing them is a gain, too.
+    """
     ws.work[DONE] = ws.work[DONE_TURNED] = 0.0
     ws.moved[0] = 0
     ws.divisions[0] = 1
     if plan.energy == 0:
         return
     known = state.energy[0]
-    if disturbed or state.energy[2] != KNOWN:
+    if state.energy[2] == REFUSED and not disturbed:
+        known = total_energy(plan, ws, state.q, state.u)
+    elif disturbed or state.energy[2] != KNOWN:
         known = total_energy(plan, ws, ws.q0, ws.u0)
     ws.work[BEFORE] = ws.work[START] = known
 

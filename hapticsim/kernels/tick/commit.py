@@ -10,7 +10,7 @@ from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.safety import FAULT, take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import MODE
-from hapticsim.kernels.motion.energy import REFUSED, UNKNOWN, farthest, gained
+from hapticsim.kernels.motion.energy import BEFORE, REFUSED, UNKNOWN, farthest, gained, total_energy
 from hapticsim.kernels.motion.integrate import is_finite
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
@@ -61,13 +61,19 @@ def commit_or_reject(plan, state, out, ws, safety, was_refused):
 
 @kernel
 def reject_tick(plan, state, out, ws, fault):
-    """Refuse the tick: the state at its start, at rest, nothing touching, and no force."""
+    """Refuse the tick: the state at its start, at rest, nothing touching, and no force.
+
+    Coordinates are put onto the rows that held then, where that takes no more than the speeds had: to close
+    the gaps of the last step may cost energy near a singular configuration, which no later tick should find.
+    """
     copy(ws.good_q, state.q)
     copy(ws.good_mode, state.mode)
     state.energy[0] = state.energy[1] = 0.0
     state.energy[2] = REFUSED
     for r in range(state.u.size):
         state.u[r] = 0.0
+    if plan.energy != 0 and total_energy(plan, ws, ws.put_q, state.u) <= ws.work[BEFORE]:
+        copy(ws.put_q, state.q)
     for k in range(plan.contacts):
         state.mode[k] = FREE
         state.face[k] = 0
