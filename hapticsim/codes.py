@@ -14,8 +14,8 @@ POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_RO
 ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 
 # Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane, a box or a
-# capsule (a sphere, where it has no length); the side of a capsule across that of another
-ON_PLANE, ON_BOX, ON_CAPSULE, ON_CROSSING = range(4)
+# capsule (a sphere, where it has no length), or its side alone; the side of a capsule across that of another
+ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING = range(5)
 
 
 class DeviceFlag(IntFlag):
@@ -73,7 +73,7 @@ class Event(IntEnum):
     """What happened inside a tick (kernels/step.py), one record each."""
 
     TOUCH = 1  # a contact closed; value is the kinetic energy lost [J]
-    LEAVE = 2  # a contact's force turned tensile and its row was deleted
+    LEAVE = 2  # a contact would have had to pull, or is past its edge: its row was deleted
     SELECT = 3  # independent speeds were chosen again; value is cond(A_D)
     OVERFLOW = 4  # chatter, or more events than a tick handles: contacts nearly closed were taken as resting
     SAFETY = 5  # the safety state changed; value is the new state

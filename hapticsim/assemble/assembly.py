@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -24,7 +25,7 @@ from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of
 from hapticsim.model.protocol import SceneModel
-from hapticsim.model.scene import ContactPair, Scene
+from hapticsim.model.scene import Scene
 
 RESPONSE_FROM = 24  # speeds: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
 
@@ -74,7 +75,12 @@ class Assembly:
     def contact_names(self) -> list[str]:
         """One name per contact candidate: shapes, numbered where a pair has several."""
         pairs = [f"{c.a}-{c.b}" for c in self.candidates]
-        return [p if pairs.count(p) == 1 else f"{p}.{pairs[:i].count(p)}" for i, p in enumerate(pairs)]
+        many, so_far = Counter(pairs), Counter[str]()
+        names = []
+        for pair in pairs:
+            names.append(pair if many[pair] == 1 else f"{pair}.{so_far[pair]}")
+            so_far[pair] += 1
+        return names
 
     @property
     def row_names(self) -> list[str]:
@@ -187,11 +193,6 @@ def angular_speeds(model: SceneModel) -> np.ndarray:
     return angular
 
 
-def _pair(scene: Scene, candidate: Candidate) -> ContactPair:
-    """The pair of shapes that a candidate stands for."""
-    return next(p for p in scene.contacts if {p.a, p.b} == {candidate.a, candidate.b})
-
-
 def _plan(
     scene: Scene,
     equations: Equations,
@@ -221,6 +222,7 @@ def _plan(
                 "contacts",
                 f"pairs {c.a!r} with {c.b!r}, which are both fixed in the world: remove it.",
             )
+    bounce = {frozenset((pair.a, pair.b)): pair.restitution for pair in scene.contacts}
     handle = scene.handle
     address = equations.address
     responses = takes_responses(equations)
@@ -258,7 +260,7 @@ def _plan(
             [[*c.X_BS.rotation.ravel(), *c.X_BS.translation] for c in candidates], float
         ).reshape(nk, 12),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
-        restitution=np.array([_pair(scene, c).restitution for c in candidates], float),
+        restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         cut_off_s=_cut_off_s(scene),

@@ -148,14 +148,15 @@ def check_place(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
 def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
     """Refuse what locate found deeper than DEPTH_m."""
     depth = out.gap[: len(assembly.candidates)]
-    if depth.size and depth.min() < -DEPTH_m:
-        k = int(np.argmin(depth))
+    allowed = np.array([min(DEPTH_m, 0.5 * c.thickness) for c in assembly.candidates])
+    if np.any(depth < -allowed):
+        k = int(np.argmin(depth + allowed))
         c = assembly.candidates[k]
         raise ConfigError(
             path,
             key,
             f"puts {c.a!r} {-depth[k] * 1e3:.3g} mm into {c.b!r}: start with at most "
-            f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
+            f"{allowed[k] * 1e3:.3g} mm; move the robot, or the shape.",
         )
 
 

@@ -166,6 +166,7 @@ def _contacts(
     by_name = {s.name: s for s in shapes}
     anchor = model.rigid_groups()
     pairs: list[ContactPair] = []
+    seen: set[frozenset[str]] = set()
     for index, entry in enumerate(entries):
         place = ("contacts", index, "between")
         for side, name in enumerate(entry.between):
@@ -189,8 +190,9 @@ def _contacts(
                 f"= [{a.name}, {b.name}] pairs two shapes that cannot move against each other "
                 f"(on {a.body!r} and {b.body!r}): remove the pair.",
             )
-        if any({a.name, b.name} == {p.a, p.b} for p in pairs):
+        if frozenset((a.name, b.name)) in seen:
             raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
+        seen.add(frozenset((a.name, b.name)))
         pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
     return tuple(pairs)
 

@@ -35,7 +35,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.TOUCH:
             return f"{subject} touched, {value * 1e3:.3g} mJ lost"
         case Event.LEAVE:
-            return f"{subject} left: its force turned tensile"
+            return f"{subject} left: it would have had to pull, or is past its edge"
         case Event.SELECT:
             return f"independent speeds chosen again, cond(A_D) = {value:.3g}"
         case Event.OVERFLOW:
@@ -65,7 +65,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.ROWS_FULL:
             return f"{subject} was left out with {int(value) - 1} more: all rows are taken"
         case Event.THROUGH:
-            return f"{subject}: a corner {value * 1e3:.3g} mm inside is held by no face and passes through"
+            return f"{subject}: {value * 1e3:.3g} mm inside, held by nothing, and passes through"
         case Event.HALTED:
             return f"too many events in one tick: the mechanism stood still for its last {value * 1e3:.3g} ms"
         case _:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE, ON_SIDE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 
@@ -18,7 +19,7 @@ class PairKind:
 
     surface: int  # codes.ON_PLANE ...: what the kernel measures the gap to
     rows: int  # that it may take at once; of a box those of a face
-    both_ways: bool = False  # spheres of the second against the surface of the first, too
+    back: int | None = None  # the same for spheres of the second against the surface of the first
     crossing: bool = False  # and the side of one across that of the other
 
 
@@ -28,10 +29,10 @@ PAIRS = {
     ("box", "plane"): PairKind(ON_PLANE, 4),
     ("sphere", "box"): PairKind(ON_BOX, 1),
     ("capsule", "box"): PairKind(ON_BOX, 2),
-    ("box", "box"): PairKind(ON_BOX, 8, both_ways=True),
+    ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
-    ("capsule", "capsule"): PairKind(ON_CAPSULE, 2, both_ways=True, crossing=True),
+    ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),
 }
 
 
@@ -49,6 +50,11 @@ class Candidate:
     kind: int  # codes.ON_PLANE ...
     X_BS: Placement
     half: tuple[float, float, float]  # [m] Plan.surface_half
+
+    @property
+    def thickness(self) -> float:
+        """Sum of both radii of round shapes [m], without bound of others."""
+        return self.radius + self.half[0] if self.kind >= ON_CAPSULE else math.inf
 
 
 def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
@@ -93,15 +99,17 @@ def candidates_of(scene: Scene) -> list[Candidate]:
     """Every candidate of a scene, in the order of its contact pairs.
 
     A box against a box gives the corners of each on the faces of the other; edge against edge is not seen.  A
-    capsule against a capsule gives the ends of each on all of the other, and the one side across the other.
+    capsule against a capsule gives its ends on the other, the ends of that on its side, and side across side.
     """
     shapes = {s.name: s for s in scene.shapes}
     found = []
     for pair in scene.contacts:
         a, b = shapes[pair.a], shapes[pair.b]
-        for ball, surface in ((a, b), (b, a)):
-            kind = PAIRS.get((ball.kind, surface.kind))
-            if kind is None:
+        kind = PAIRS.get((a.kind, b.kind))
+        if kind is None:
+            a, b, kind = b, a, PAIRS[b.kind, a.kind]
+        for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
+            if touched is None:
                 continue
             for centre, radius, inward in spheres_of(ball):
                 found.append(
@@ -113,13 +121,11 @@ def candidates_of(scene: Scene) -> list[Candidate]:
                         radius=radius,
                         inward_B=inward,
                         surface_body=surface.body,
-                        kind=kind.surface,
+                        kind=touched,
                         X_BS=surface.X_BS,
                         half=half_of(surface),
                     )
                 )
-            if kind.crossing and ball is a:
-                found.append(crossing_of(a, b))
-            if not kind.both_ways:
-                break
+        if kind.crossing:
+            found.append(crossing_of(a, b))
     return found

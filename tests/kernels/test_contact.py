@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.assemble.assembly import assemble
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_SIDE
 from hapticsim.config.load import loads
 from hapticsim.kernels.events import inside
 from hapticsim.kernels.geometry import contact, edges
@@ -99,8 +99,10 @@ def naive_gap(candidate, q: np.ndarray) -> float:
         distance, past = naive.crossing(x, inward_in_surface(candidate, q), *halves)
         phi = distance - radius - candidate.radius
         return phi if past <= 0.0 else max(phi, 0.0) + past
-    if candidate.kind == ON_CAPSULE:
-        return naive.distance_to_segment(x, candidate.half[2]) - candidate.half[0] - candidate.radius
+    if candidate.kind in (ON_CAPSULE, ON_SIDE):
+        phi = naive.distance_to_segment(x, candidate.half[2]) - candidate.half[0] - candidate.radius
+        past = abs(x[2]) - candidate.half[2]
+        return phi if past <= 0.0 or candidate.kind == ON_CAPSULE else max(phi, 0.0) + past
     return naive.distance_to_plane(x) - candidate.radius
 
 
@@ -198,6 +200,8 @@ def kinds() -> list[tuple[int, str]]:
         seen.add((c.a, c.b, c.kind))
         if c.kind == ON_CROSSING:
             found.append((k, "crossing"))
+        elif c.kind == ON_SIDE:
+            found.append((k, "side"))
         elif c.kind == ON_CAPSULE:
             found += [(k, r) for r in (("side", "end") if c.half[2] > 0.0 else ("end",))]
         elif c.kind != ON_BOX:

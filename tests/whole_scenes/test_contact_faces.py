@@ -135,7 +135,7 @@ def test_a_box_whose_middle_lies_in_another_is_refused_where_its_corners_do_not_
 
 def test_what_passes_through_is_told_in_a_sentence():
     sentence = event_words(Event.THROUGH, "block on post", 0.0021)
-    assert sentence == "block on post: a corner 2.1 mm inside is held by no face and passes through"
+    assert sentence == "block on post: 2.1 mm inside, held by nothing, and passes through"
 
 
 def test_edges_that_are_not_felt_are_told_once_at_load():

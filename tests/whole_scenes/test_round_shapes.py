@@ -188,3 +188,101 @@ def test_two_capsules_that_meet_crosswise_in_their_middles_part_as_two_balls(e, 
     assert u[5] == pytest.approx(-(3.0 + 3.0 * e) / 4.0, abs=1e-9)
     assert u[11] == pytest.approx(-(3.0 - e) / 4.0, abs=1e-9)
     assert np.abs(np.delete(u, [5, 11])).max() < 1e-9
+
+
+RAILS = """
+name: a beam that slides or turns, and falls, and cannot tip
+gravity_m_per_s2: [0, 0, -9.81]
+robot:
+  bodies:
+    - {{name: cart, inertial: {{mass_kg: 0, inertia_kg_m2: {{xx: 0, yy: 0, zz: 0}}}}}}
+    - {{name: beam, inertial: {{mass_kg: 1.3, inertia_kg_m2: {{xx: 0.01, yy: 0.01, zz: 0.01}}}}}}
+  joints:
+    - {{name: along, type: {along}, parent: world, child: cart, axis: {axis}}}
+    - {{name: up, type: prismatic, parent: cart, child: beam, axis: [0, 0, 1]}}
+shapes:
+  - {{name: side, body: beam, kind: capsule, radius_m: 0.05, length_m: 0.4, origin: {{{beam}}}}}
+  - {{name: log, kind: capsule, radius_m: 0.1, length_m: 0.5,
+     origin: {{rpy_rad: [0, 1.5707963267948966, 0]}}}}
+contacts: [{{between: {order}}}]
+initial: {{{start}}}
+"""
+
+
+@pytest.mark.parametrize("order", ["[side, log]", "[log, side]"])
+@pytest.mark.parametrize(("axis", "way"), [("[1, 0, 0]", 0.25), ("[0, 1, 0]", 0.2)])
+@pytest.mark.parametrize("v0", [0.3, 0.7])
+def test_a_beam_slides_across_a_log_and_off_its_end_or_its_own(order, axis, way, v0):
+    """Side on side, then the end of the one on the side of the other, from which it leaves as from a ball."""
+    g, rho = 9.81, 0.15
+    sim = hs.Simulation(
+        loads(
+            RAILS.format(
+                along="prismatic",
+                axis=axis,
+                beam="rpy_rad: [1.5707963267948966, 0, 0]",
+                order=order,
+                start=f"q_m: {{along: 0.05, up: {rho}}}, u_m_per_s: {{along: {v0}}}",
+            )
+        )
+    )
+    energy, times = sum(sim.energy()), []
+    for _ in range(2000):
+        sim.step()
+        times += [event.time for event in sim.events if event.kind == Event.LEAVE]
+        if not sim.state.contacts and sim.time > (way - 0.05) / v0 + 0.01:
+            break
+    cosine = 2.0 / 3.0 + v0**2 / (3.0 * g * rho)
+    assert times[-1] == pytest.approx((way - 0.05) / v0 + slide(rho, g, cosine, v0), abs=2e-6)
+    assert sum(sim.energy()) == pytest.approx(energy, rel=1e-8)
+
+
+@pytest.mark.parametrize("shift", ["0.0, 0.0", "0.1, 0.0", "-0.12, 0.0"])
+@pytest.mark.parametrize("rate_Hz", [250, 1000])
+def test_a_beam_turns_through_parallel_on_a_log_without_a_jolt(shift, rate_Hz):
+    """About a vertical through the log: its height and its rate stay what they are."""
+    sim = hs.Simulation(
+        loads(
+            RAILS.format(
+                along="revolute",
+                axis="[0, 0, 1]",
+                beam=f"xyz_m: [{shift}, 0], rpy_rad: [0, 1.5707963267948966, 0]",
+                order="[side, log]",
+                start="q_rad: {along: 0.3217}, q_m: {up: 0.15}, u_rad_per_s: {along: -1.0}",
+            )
+            + f"rate_Hz: {rate_Hz}\n"
+        )
+    )
+    for _ in range(int(0.7 * rate_Hz)):
+        sim.step()
+        assert sim.state.q[1] == pytest.approx(0.15, abs=1e-8)
+        assert sim.state.u == pytest.approx([-1.0, 0.0], abs=1e-7)
+    assert sim.state.q[0] == pytest.approx(0.3217 - 0.7, abs=1e-6)
+    assert len(sim.state.contacts) == 1
+
+
+def test_capsules_end_to_end_touch_at_one_point():
+    upright = "kind: capsule, radius_m: 0.05, length_m: 0.2"
+    sim = balls(
+        {"name": "a", "at": [0, 0, 0.3]},
+        fixed=f"\n  - {{name: lower, {upright}}}\n  - {{name: upper, body: a, {upright}}}",
+        contacts=[("upper", "lower")],
+        g=9.81,
+    )
+    sim.step(20)
+    (contact,) = sim.state.contacts
+    assert contact.force == pytest.approx(9.81, rel=1e-9)
+    np.testing.assert_allclose(contact.point, [0.0, 0.0, 0.15], atol=1e-9)
+
+
+def test_thin_shapes_do_not_start_past_one_anothers_middles():
+    needle = "kind: capsule, radius_m: 0.0004, length_m: 0.2"
+    with pytest.raises(
+        hs.ConfigError, match=r"puts 'upper' 0\.5 mm into 'lower': start with at most 0\.4 mm"
+    ):
+        balls(
+            {"name": "a", "at": [0, 0, 0.0003]},
+            fixed=f"\n  - {{name: lower, {needle}, {ALONG_X}}}\n  - {{name: upper, body: a, {needle}, "
+            "origin: {rpy_rad: [1.5707963267948966, 0, 0]}}",
+            contacts=[("upper", "lower")],
+        )

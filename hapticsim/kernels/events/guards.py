@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.events.resolve_contacts import feasible_forces
-from hapticsim.kernels.geometry.contact import gap
+from hapticsim.kernels.geometry.contact import gap, has_ends
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.edges import margin
 from hapticsim.kernels.machine_code.jit import inlined, kernel
@@ -79,7 +79,10 @@ def read_reported_guards(plan, state, out, ws, m, guards):
     full = m == ws.rows.size
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
-            guards[k] = math.inf if full or state.face[k] > FACES else out.gap[k] - state.depth[k]
+            if full or state.face[k] > FACES:
+                guards[k] = math.inf
+            else:
+                guards[k] = gap(plan, state, k, ws.X) if has_ends(plan, k) else out.gap[k] - state.depth[k]
     read_row_guards(plan, state, ws.q0, ws.u0, 0.0, ws, m, guards)
 
 

@@ -15,12 +15,20 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_CROSSING, Event, Fault
-from hapticsim.kernels.geometry.contact import centre_in_box, face_of, gap, is_corner_on_box, witness
+from hapticsim.codes import ON_CAPSULE, Event, Fault
+from hapticsim.kernels.geometry.contact import (
+    centre_in_box,
+    face_of,
+    gap,
+    has_ends,
+    is_corner_on_box,
+    past_side,
+    roundness,
+    witness,
+)
 from hapticsim.kernels.geometry.corner import EDGE, FACES, LEVEL, height_over, past_edge
-from hapticsim.kernels.geometry.segments import past_ends
 from hapticsim.kernels.haptics.safety import take_force_away
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import record
 
@@ -39,10 +47,10 @@ GAP_CLOSE = 1e-4  # [m] what is no deeper may be put onto its surface again by a
 def where(plan, state, k, X):
     """The face that holds or would hold a corner, its distance from there [m], how far past the edge it is.
 
-    Of a sphere, and on a plane: 0, the gap and a number below zero; of sides how far they are from crossing.
+    Of a sphere, and on a plane: 0, the gap and a number below zero; on a side alone how far past its end.
     """
-    if plan.surface_kind[k] == ON_CROSSING:
-        return 0, witness(plan, state, k, X)[0], past_ends(plan, k, X)
+    if has_ends(plan, k):
+        return 0, witness(plan, state, k, X)[0], past_side(plan, k, X)
     if not is_corner_on_box(plan, k):
         return 0, witness(plan, state, k, X)[0], -1.0
     face = face_of(plan, state, k, X)
@@ -57,13 +65,21 @@ def where(plan, state, k, X):
     )
 
 
+@inlined
+def deepest_held(plan, k):
+    """Depth [m] down to which candidate k is held: of round shapes not past the middle of both."""
+    if plan.surface_kind[k] < ON_CAPSULE:
+        return GAP_DEEP
+    return min(GAP_DEEP, 0.5 * (plan.row_length[k] + roundness(plan, k)))
+
+
 @kernel
 def is_near(plan, state, k, X, reach):
     """True when candidate k is at most reach [m] over what can hold it, and not too deep to be held."""
     if state.face[k] > FACES or gap(plan, state, k, X) > reach + LEVEL:
         return False
     _, height, past = where(plan, state, k, X)
-    return past <= EDGE and -GAP_DEEP <= height - state.depth[k] <= reach
+    return past <= EDGE and -deepest_held(plan, k) <= height - state.depth[k] <= reach
 
 
 @kernel

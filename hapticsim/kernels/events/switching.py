@@ -60,10 +60,11 @@ def activate_by_touch(plan, state, inp, ws, out, t, m):
             ws.wanted[c] = 0
         for k in range(plan.contacts):
             c = plan.touch_activates[k]
-            fresh = state.mode[k] == HELD and ws.touched[k] == FREE
-            if fresh and c >= 0 and state.mode[c] == FREE and ws.wanted[c] == 0:
+            free = c >= 0 and state.mode[c] == FREE and ws.wanted[c] == 0
+            if free and has_come_to_touch(plan, state, ws, c):
                 ws.wanted[c] = 1
                 count += 1
+        for k in range(plan.contacts):
             ws.touched[k] = state.mode[k]
         if count == 0:
             break
@@ -71,6 +72,21 @@ def activate_by_touch(plan, state, inp, ws, out, t, m):
         activate(plan, state, inp, ws, out, t, count)
         m = resolve_after_switch(plan, state, inp, ws, out, t)
     return m, changed
+
+
+@kernel
+def has_come_to_touch(plan, state, ws, c):
+    """Whether the pair of shapes that activates constraint c touches, and did not when this was last asked.
+
+    One candidate of the pair may take over from another, as the end of a capsule from its side.
+    """
+    touches = False
+    for k in range(plan.contacts):
+        if plan.touch_activates[k] == c:
+            if ws.touched[k] == HELD:
+                return False
+            touches = touches or state.mode[k] == HELD
+    return touches
 
 
 @kernel

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE, ON_SIDE
 from hapticsim.kernels.geometry.corner import (
     FACES,
     axis_of,
@@ -28,7 +28,7 @@ from hapticsim.kernels.geometry.corner import (
     sign_of,
 )
 from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
-from hapticsim.kernels.geometry.segments import segments_row, segments_witness
+from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
@@ -61,7 +61,7 @@ def nearest_on_box(x, y, z, a, b, c):
 @inlined
 def roundness(plan, k):
     """Radius of the surface of candidate k about the line from which distances are taken [m]."""
-    return plan.surface_half[k, 0] if plan.surface_kind[k] == ON_CAPSULE else 0.0
+    return plan.surface_half[k, 0] if plan.surface_kind[k] >= ON_CAPSULE else 0.0
 
 
 @inlined
@@ -167,7 +167,7 @@ def witness(plan, state, k, X):
     if 0 < face <= FACES:
         return over_face(plan, k, face, X)
     x, y, z = r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
-    if plan.surface_kind[k] == ON_CAPSULE:
+    if plan.surface_kind[k] == ON_CAPSULE or plan.surface_kind[k] == ON_SIDE:
         distance, nx, ny, nz, fx, fy, fz = nearest_on_segment(x, y, z, half[2])
         distance -= half[0]
     elif face == 0 and is_corner_on_box(plan, k):
@@ -193,12 +193,18 @@ def witness(plan, state, k, X):
 
 @inlined
 def gap(plan, state, k, X):
-    """Gap of candidate k [m] over where it is held, negative when deeper."""
+    """Gap of candidate k [m] over where it is held, negative when deeper.
+
+    Past the end of a side it grows with the way to there, so that what another candidate holds never closes.
+    """
     if plan.surface_kind[k] == ON_PLANE:
         cx, cy, cz = sphere_centre(plan, k, X)
         _, _, r2, _, _, r5, _, _, r8, ox, oy, oz = surface_pose(plan, k, X)
         distance = r2 * (cx - ox) + r5 * (cy - oy) + r8 * (cz - oz)
         return distance - plan.row_length[k] - state.depth[k]
+    if has_ends(plan, k):
+        phi, past = witness(plan, state, k, X)[0], past_side(plan, k, X)
+        return (phi if past <= 0.0 else max(phi, 0.0) + past) - state.depth[k]
     if state.face[k] == 0 and is_corner_on_box(plan, k):
         x, y, z = centre_in_box(plan, k, X)
         half = plan.surface_half[k]
@@ -206,6 +212,21 @@ def gap(plan, state, k, X):
         if distance > 0.0:
             return distance - state.depth[k]
     return witness(plan, state, k, X)[0] - state.depth[k]
+
+
+@inlined
+def has_ends(plan, k):
+    """True where candidate k is about a side alone: past its ends another candidate of the pair holds."""
+    return plan.surface_kind[k] >= ON_SIDE
+
+
+@inlined
+def past_side(plan, k, X):
+    """How far candidate k, which has ends, is past them [m], below 0 within."""
+    if plan.surface_kind[k] == ON_CROSSING:
+        return past_ends(plan, k, X)
+    _, _, z = centre_in_box(plan, k, X)
+    return abs(z) - plan.surface_half[k, 2]
 
 
 @inlined

@@ -1,19 +1,18 @@
 """Where the row of a contact on a box or a capsule ends, or bends: at edges of faces, and at ends.
 
-A corner is let go at the edge of its face, and a crossing of two sides where it comes to an end.  A sphere
-goes on, but from a face to an edge, or from the side of a capsule to its end, its row changes curvature, and
-no step of an integrator may reach across that: the piece ends there.  All are margins [m], positive as long
-as the row is what it was when the piece began.
+A corner is let go at the edge of its face, and what touches a side alone at its end.  A sphere goes on, but
+from a face to an edge, or from the side of a capsule to its end, its row changes curvature, and no step of an
+integrator may reach across that: the piece ends there.  All are margins [m], positive as long as the row is
+what it was when the piece began.
 """
 
 from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CROSSING, ON_PLANE
-from hapticsim.kernels.geometry.contact import centre_in_box, face_of, is_corner_on_box
+from hapticsim.codes import ON_BOX, ON_PLANE
+from hapticsim.kernels.geometry.contact import centre_in_box, face_of, has_ends, is_corner_on_box, past_side
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
-from hapticsim.kernels.geometry.segments import past_ends
 from hapticsim.kernels.machine_code.jit import inlined
 
 BEND = 1e-10  # [m] a piece ends this far past the bend, so that the next one starts beyond it
@@ -29,9 +28,9 @@ def overhang(plan, state, k, X):
 
 @inlined
 def is_lost(plan, state, k, X):
-    """True when a corner in contact has slid past the edge of its face, or sides no longer cross."""
-    if plan.surface_kind[k] == ON_CROSSING:
-        return past_ends(plan, k, X) > 0.5 * EDGE
+    """True when a corner in contact has slid past the edge of its face, or what touches a side past it."""
+    if has_ends(plan, k):
+        return past_side(plan, k, X) > 0.5 * EDGE
     return is_corner_on_box(plan, k) and overhang(plan, state, k, X) > 0.5 * EDGE
 
 
@@ -41,7 +40,7 @@ def feature(plan, k, X):
 
     Of a capsule the half extents are those of its segment: past an end it is outside in z.
     """
-    if plan.surface_kind[k] == ON_PLANE or plan.surface_kind[k] == ON_CROSSING:
+    if plan.surface_kind[k] == ON_PLANE or has_ends(plan, k):
         return 0
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
@@ -63,8 +62,8 @@ def margin(plan, state, k, part, X):
     """What is left until the row of candidate k, on this part of a box when the piece began, changes [m]."""
     if plan.surface_kind[k] == ON_PLANE:
         return math.inf
-    if plan.surface_kind[k] == ON_CROSSING:
-        return EDGE - past_ends(plan, k, X)
+    if has_ends(plan, k):
+        return EDGE - past_side(plan, k, X)
     if is_corner_on_box(plan, k):
         return EDGE - overhang(plan, state, k, X)
     x, y, z = centre_in_box(plan, k, X)

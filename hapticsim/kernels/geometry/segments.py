@@ -41,26 +41,31 @@ def middle_lines(plan, k, X):
 
 
 @inlined
-def nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz):
-    """Places s and t [m] of the nearest points of two lines, and sin^2 of the angle between them."""
-    x, y, z = px - qx, py - qy, pz - qz
-    c = ax * bx + ay * by + az * bz
-    d, e = x * ax + y * ay + z * az, x * bx + y * by + z * bz
-    square = max(1.0 - c * c, 0.0)
+def nearest_on_lines(x, y, z, ax, ay, az, bx, by, bz):
+    """Places s and t [m] of the nearest points of two lines, and sin^2 of the angle between them.
+
+    x   from the middle of B to that of A.  With w = a x b, s = -(x x b) . w / w^2, t = -(x x a) . w / w^2.
+    """
+    wx, wy, wz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    square = wx * wx + wy * wy + wz * wz
     if square < PARALLEL:
         return 0.0, 0.0, square
-    return (c * e - d) / square, (e - c * d) / square, square
+    s = -cross_dot(x, y, z, bx, by, bz, wx, wy, wz) / square
+    return s, -cross_dot(x, y, z, ax, ay, az, wx, wy, wz) / square, square
+
+
+@inlined
+def beyond_ends(half, s, t, square):
+    """How far places on two lines are past the ends of segments [m], below 0 within both; far if parallel."""
+    return max(abs(s) - half[1], abs(t) - half[2]) if square >= PARALLEL else half[1] + half[2]
 
 
 @inlined
 def past_ends(plan, k, X):
-    """How far the nearest points of the lines are past the ends of the segments [m], below 0 within both."""
+    """The same of the nearest points of the middle lines of candidate k."""
     px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz = middle_lines(plan, k, X)
-    s, t, square = nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz)
-    if square < PARALLEL:
-        return math.inf
-    half = plan.surface_half[k]
-    return max(abs(s) - half[1], abs(t) - half[2])
+    s, t, square = nearest_on_lines(px - qx, py - qy, pz - qz, ax, ay, az, bx, by, bz)
+    return beyond_ends(plan.surface_half[k], s, t, square)
 
 
 @inlined
@@ -69,49 +74,48 @@ def clamped(x, most):
 
 
 @kernel
-def segments_witness(plan, k, X):
-    """Gap [m], normal from B to A, and nearest point on the middle line of A, in the world, seven scalars.
+def nearest_points(plan, k, X):
+    """Nearest points P and Q of both middle lines, where they cross, else of both segments, and the rest.
 
-    Where the segments do not cross, the gap of the nearest points is the ends' affair: it is taken as no less
-    than zero and grows with the way to the crossing, so that it is continuous and never closes there.
+    Returns P, Q, |D|, n (from Q to P; across both lines where they meet) and how far the crossing is past an
+    end [m], eleven scalars; the segments by clamping [Ericson 2005, 5.1.9].
     """
     px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz = middle_lines(plan, k, X)
-    s, t, square = nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz)
+    x, y, z = px - qx, py - qy, pz - qz
     half = plan.surface_half[k]
-    past = max(abs(s) - half[1], abs(t) - half[2]) if square >= PARALLEL else math.inf
-    if past > 0.0:  # nearest points of the segments [Ericson 2005, 5.1.9]
-        x, y, z = px - qx, py - qy, pz - qz
+    s, t, square = nearest_on_lines(x, y, z, ax, ay, az, bx, by, bz)
+    past = beyond_ends(half, s, t, square)
+    if past > 0.0:
         c = ax * bx + ay * by + az * bz
         d, e = x * ax + y * ay + z * az, x * bx + y * by + z * bz
         s = clamped(s, half[1])
         t = clamped(e + c * s, half[2])
         s = clamped(c * t - d, half[1])
-    x, y, z = px + s * ax, py + s * ay, pz + s * az
-    nx, ny, nz = x - qx - t * bx, y - qy - t * by, z - qz - t * bz
+    px, py, pz = px + s * ax, py + s * ay, pz + s * az
+    qx, qy, qz = qx + t * bx, qy + t * by, qz + t * bz
+    nx, ny, nz = px - qx, py - qy, pz - qz
     distance = math.sqrt(nx * nx + ny * ny + nz * nz)
-    gap = distance - plan.row_length[k] - half[0]
+    size = distance
     if distance < ONE_POINT:
         nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-        distance = math.sqrt(nx * nx + ny * ny + nz * nz)
-    size = max(distance, ONE_POINT)
-    if past > 0.0:
-        gap = max(gap, 0.0) + past
-    return gap, nx / size, ny / size, nz / size, x, y, z
+        size = max(math.sqrt(nx * nx + ny * ny + nz * nz), ONE_POINT)
+    return px, py, pz, qx, qy, qz, distance, nx / size, ny / size, nz / size, past
+
+
+@kernel
+def segments_witness(plan, k, X):
+    """Gap [m] of the segments, normal from B to A, and nearest point of A's middle line, in the world, seven
+    scalars."""
+    px, py, pz, _, _, _, distance, nx, ny, nz, _ = nearest_points(plan, k, X)
+    return distance - plan.row_length[k] - plan.surface_half[k, 0], nx, ny, nz, px, py, pz
 
 
 @kernel
 def segments_row(plan, k, i, ws):
-    """Write row i of ws.A and ws.s for the crossing of candidate k; return its gap [m].
-
-    Expects lines that are not parallel.
-    """
-    px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz = middle_lines(plan, k, ws.X)
-    s, t, square = nearest_on_lines(px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz)
-    px, py, pz = px + s * ax, py + s * ay, pz + s * az
-    qx, qy, qz = qx + t * bx, qy + t * by, qz + t * bz
-    nx, ny, nz = px - qx, py - qy, pz - qz
-    distance = max(math.sqrt(nx * nx + ny * ny + nz * nz), ONE_POINT)
-    nx, ny, nz = nx / distance, ny / distance, nz / distance
+    """Write row i of ws.A and ws.s for the crossing of candidate k; return its gap [m]."""
+    px, py, pz, qx, qy, qz, distance, nx, ny, nz, _ = nearest_points(plan, k, ws.X)
+    _, _, _, ax, ay, az, _, _, _, bx, by, bz = middle_lines(plan, k, ws.X)
+    length = max(distance, ONE_POINT)
     a, b = plan.row_a[k], plan.row_b[k]
     for r in range(ws.A.shape[1]):
         ws.A[i, r] = 0.0
@@ -120,13 +124,17 @@ def segments_row(plan, k, i, ws):
     vx, vy, vz, ex, ey, ez = motion(a, px, py, pz, ws)
     ux, uy, uz, fx, fy, fz = motion(b, qx, qy, qz, ws)
     vx, vy, vz = vx - ux, vy - uy, vz - uz
-    wx, wy, wz = angular_velocity(a, ws.vel)
-    by_a = (vx * ax + vy * ay + vz * az) / distance + cross_dot(wx, wy, wz, ax, ay, az, nx, ny, nz)
-    wx, wy, wz = angular_velocity(b, ws.vel)
-    by_b = -(vx * bx + vy * by + vz * bz) / distance - cross_dot(wx, wy, wz, bx, by, bz, nx, ny, nz)
-    c, along = ax * bx + ay * by + az * bz, nx * vx + ny * vy + nz * vz
-    moved = distance / max(square, PARALLEL) * (by_a * by_a + 2.0 * c * by_a * by_b + by_b * by_b)
-    ws.s[i] = nx * (ex - fx) + ny * (ey - fy) + nz * (ez - fz) - moved
-    ws.s[i] += (vx * vx + vy * vy + vz * vz - along * along) / distance
+    along = nx * vx + ny * vy + nz * vz
+    ws.s[i] = nx * (ex - fx) + ny * (ey - fy) + nz * (ez - fz)
+    ws.s[i] += (vx * vx + vy * vy + vz * vz - along * along) / length
+    wx, wy, wz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    square = wx * wx + wy * wy + wz * wz
+    if square >= PARALLEL:
+        c = ax * bx + ay * by + az * bz
+        wx, wy, wz = angular_velocity(a, ws.vel)
+        by_a = (vx * ax + vy * ay + vz * az) / length + cross_dot(wx, wy, wz, ax, ay, az, nx, ny, nz)
+        wx, wy, wz = angular_velocity(b, ws.vel)
+        by_b = -(vx * bx + vy * by + vz * bz) / length - cross_dot(wx, wy, wz, bx, by, bz, nx, ny, nz)
+        ws.s[i] -= length / square * (by_a * by_a + 2.0 * c * by_a * by_b + by_b * by_b)
     ws.b[i] = 0.0
     return distance - plan.row_length[k] - plan.surface_half[k, 0]
