@@ -277,9 +277,8 @@ def test_capsules_end_to_end_touch_at_one_point():
 
 def test_thin_shapes_do_not_start_past_one_anothers_middles():
     needle = "kind: capsule, radius_m: 0.0004, length_m: 0.2"
-    with pytest.raises(
-        hs.ConfigError, match=r"puts 'upper' 0\.5 mm into 'lower': start with at most 0\.4 mm"
-    ):
+    why = r"puts 'upper' 0\.5 mm into 'lower': start with at most 0\.4 mm"
+    with pytest.raises(hs.ConfigError, match=why):
         balls(
             {"name": "a", "at": [0, 0, 0.0003]},
             fixed=f"\n  - {{name: lower, {needle}, {ALONG_X}}}\n  - {{name: upper, body: a, {needle}, "
