@@ -220,7 +220,7 @@ def has_ends(plan, k):
     return plan.surface_kind[k] >= ON_SIDE
 
 
-@inlined
+@kernel
 def past_side(plan, k, X):
     """How far candidate k, which has ends, is past them [m], below 0 within."""
     if plan.surface_kind[k] == ON_CROSSING:

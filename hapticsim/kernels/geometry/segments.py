@@ -60,7 +60,7 @@ def beyond_ends(half, s, t, square):
     return max(abs(s) - half[1], abs(t) - half[2]) if square >= PARALLEL else half[1] + half[2]
 
 
-@inlined
+@kernel
 def past_ends(plan, k, X):
     """The same of the nearest points of the middle lines of candidate k."""
     px, py, pz, ax, ay, az, qx, qy, qz, bx, by, bz = middle_lines(plan, k, X)
