@@ -15,6 +15,7 @@ Positive = Annotated[float, Gt(0.0)]
 NotNegative = Annotated[float, Ge(0.0)]
 
 
+@dataclass(frozen=True, eq=False)
 class Settings:
     """A mapping in the file whose keys are the fields: none unknown, no silent conversion, finite numbers."""
 

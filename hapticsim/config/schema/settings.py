@@ -19,7 +19,7 @@ class FromMapping:
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         schema = handler(source)
-        handler.resolve_ref_schema(schema)["strict"] = False  # type: ignore[index]
+        handler.resolve_ref_schema(schema)["strict"] = False  # type: ignore[index]  # typed as read-only
         return schema
 
 
@@ -33,7 +33,7 @@ def keys_of(section: SectionClass) -> dict[str, FieldInfo]:
     if issubclass(section, BaseModel):
         return section.model_fields
     hints, keys = get_type_hints(section, include_extras=True), {}
-    for field in fields(section):  # type: ignore[arg-type]
+    for field in fields(section):
         key = FieldInfo.from_annotated_attribute(hints[field.name], field.default)
         key.description = next(m.documentation for m in key.metadata if hasattr(m, "documentation"))
         keys[field.name] = key
