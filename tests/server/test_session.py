@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,8 +22,35 @@ ZERO = (0.0, 0.0, 0.0)
 STALL_S = 0.009
 
 
+class Clock:
+    """The time of day of a test: it passes when the test says so, whatever the host does meanwhile."""
+
+    def __init__(self) -> None:
+        self.now_ns = 10**12
+
+    def monotonic_ns(self) -> int:
+        return self.now_ns
+
+    def monotonic(self) -> float:
+        return 1e-9 * self.now_ns
+
+    def passes(self, duration_s: float) -> None:
+        self.now_ns += round(1e9 * duration_s)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What session, loop and test read in place of the host's clock."""
+    clock = Clock()
+    monkeypatch.setattr("hapticsim.server.device_session.time", clock)
+    monkeypatch.setattr(FakeLoop, "clock", clock, raising=False)
+    return clock
+
+
 class FakeLoop:
     """Keeps what it was told; its force is what the test says."""
+
+    clock: Clock
 
     def __init__(self) -> None:
         self.assembly = SimpleNamespace(plan=SimpleNamespace(stall_s=STALL_S))
@@ -51,7 +77,7 @@ class FakeLoop:
         pass
 
     def read_force(self) -> tuple[np.ndarray, Safety, Fault, int, float, float]:
-        now = time.monotonic()
+        now = self.clock.monotonic()
         return np.array([self.force, 0, 0]), self.mode, Fault.NONE, 0, now - self.age_s, self.answers_s
 
 
@@ -210,14 +236,14 @@ def test_a_device_that_left_and_came_back_in_one_poll_is_there():
     assert not bench.take(News(left="the device left: bye.")).present
 
 
-def test_a_state_is_as_old_as_its_stamp_says_not_as_its_arrival():
+def test_a_state_is_as_old_as_its_stamp_says_not_as_its_arrival(clock):
     bench = Bench().armed()
     for _ in range(50):
-        time.sleep(0.001)
+        clock.passes(0.001)
         told = bench.state()
     late = State(ZERO, (1.0, 0.0, 0.0, 0.0), ZERO, ZERO, 0, ZERO, int(READY), None)
     late.stamp_ns = bench.stamp_ns + 1_000_000
-    time.sleep(0.05)
+    clock.passes(0.05)
     told = bench.take(News(state=late))
-    age_s = 1e-9 * (time.monotonic_ns() - told.stamp_ns)
-    assert age_s > 0.045
+    age_s = 1e-9 * (clock.now_ns - told.stamp_ns)
+    assert age_s == pytest.approx(0.049, abs=1e-4)
