@@ -21,9 +21,10 @@ def compiled(kernel: Any, *arguments: Any) -> Callable[..., Any]:
 
     Every process of a test run imports every file: compiled there, all would wait for the same function.
     """
-    machine_code = cache(lambda: compile_cached(kernel.py_func, arguments))
+    function = getattr(kernel, "py_func", kernel)  # units of a tick are plain functions
+    machine_code = cache(lambda: compile_cached(function, arguments))
 
-    @wraps(kernel.py_func)
+    @wraps(function)
     def call(*given: Any) -> Any:
         return machine_code()(*given)
 

@@ -22,6 +22,7 @@ from hapticsim.kernels.events.dispatch_event import dispatch_event
 from hapticsim.kernels.events.observe import locate, observe
 from hapticsim.kernels.events.resolve_contacts import resolve_contacts, rest_chattering
 from hapticsim.kernels.events.switching import resolve_switched_constraints
+from hapticsim.kernels.geometry.contact import gap_of
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
 from hapticsim.kernels.machine_code.beside import Beside, processors
@@ -32,6 +33,7 @@ from hapticsim.kernels.motion.stage import evaluate_stage
 from hapticsim.kernels.rows.row_table import write_rows
 from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
+from hapticsim.kernels.tick.begin import evaluate_piece_start
 
 Progress = Callable[[str], Any]
 
@@ -47,8 +49,10 @@ def _run(step, plan, state, inp, out, ws, ticks):
 
 UNITS = {  # the large parts of a tick, by their names in the plan
     "rows": Called(write_rows, units.ROWS, __name__),
+    "gap": Called(gap_of, units.GAP, __name__),
     "choose": Called(choose_independent, units.CHOICE, __name__),
     "stage": Called(evaluate_stage, units.STAGE, __name__),
+    "start_piece": Called(evaluate_piece_start, units.PIECE, __name__),
     "resolve": Called(resolve_contacts, units.CHANGE, __name__),
     "rest_chattering_contacts": Called(rest_chattering, units.CHANGE, __name__),
     "resolve_after_switch": Called(resolve_switched_constraints, units.CHANGE, __name__),

@@ -7,7 +7,7 @@ the plan, at a few nanoseconds a call.
 
 from __future__ import annotations
 
-from numba import f8, int64
+from numba import boolean, f8, int64
 
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined
@@ -19,12 +19,16 @@ _PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE = (
 )
 
 STAGE = f8(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec, _vec, int64)
+PIECE = boolean(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE, f8, int64, int64)
 CHANGE = int64(_PLAN, _STATE, _INPUT, _WORKSPACE, _OUTPUT, f8, int64)
 
 ROWS = int64(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, int64)
+GAP = f8(_PLAN, _STATE, int64, f8[:, ::1])
 CHOICE = int64(_STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
 _rows_at = callable_at(ROWS)
+_gap_at = callable_at(GAP)
+_piece_at = callable_at(PIECE)
 _choice_at = callable_at(CHOICE)
 _stage_at = callable_at(STAGE)
 _change_at = callable_at(CHANGE)
@@ -37,6 +41,12 @@ def evaluate_rows(plan, state, q, u, t, m, ws):
 
 
 @inlined
+def gap(plan, state, k, X):
+    """Gap of candidate k [m] at the frames X: ``geometry.contact.gap_of``."""
+    return _gap_at(plan.gap)(plan, state, k, X)
+
+
+@inlined
 def choose_speeds(plan, state, ws, out, m, t):
     """Choose independent speeds for the m rows in ws.A: ``solve.speed_selection.choose_independent``."""
     _choice_at(plan.choose)(state, ws, out, m, t)
@@ -46,6 +56,12 @@ def choose_speeds(plan, state, ws, out, m, t):
 def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     """qdot and udot at (q, u) with m rows: ``motion.stage.evaluate_stage``."""
     return _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
+
+
+@inlined
+def start_piece(plan, state, inp, out, ws, t, m, resolved):
+    """First stage of a piece with m rows: ``tick.begin.evaluate_piece_start``.  True where one pulls."""
+    return _piece_at(plan.start_piece)(plan, state, inp, out, ws, t, m, resolved)
 
 
 @inlined

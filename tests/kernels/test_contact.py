@@ -13,7 +13,7 @@ from hapticsim.kernels.geometry import contact, edges
 from tests import naive
 from tests.kernel_access import INT, MATRIX, PLAN, STATE, WORKSPACE, compiled
 
-gap = compiled(contact.gap, PLAN, STATE, INT, MATRIX)
+gap = compiled(contact.gap_of, PLAN, STATE, INT, MATRIX)
 contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
 overhang = compiled(edges.overhang, PLAN, STATE, INT, MATRIX)
 is_lost = compiled(edges.is_lost, PLAN, STATE, INT, MATRIX)

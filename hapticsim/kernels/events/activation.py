@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import Event, Fault
-from hapticsim.kernels.geometry.contact import gap as gap_of_contact
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_factor
@@ -33,7 +32,7 @@ from hapticsim.kernels.rows.row_table import (
 from hapticsim.kernels.solve.diagnosis import conflict
 from hapticsim.kernels.solve.mobility import CLASH, meet_rates, orthonormal_constraints
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import choose_speeds, evaluate_rows
+from hapticsim.kernels.units import choose_speeds, evaluate_rows, gap
 
 SWITCH, REFUSED, CONFLICT = int(Event.SWITCH), int(Event.REFUSED), int(Event.CONFLICT)
 INCONSISTENT = int(Fault.INCONSISTENT)
@@ -250,7 +249,7 @@ def deepest(plan, state, ws):
     deep = 0.0
     for k in range(plan.contacts):
         if state.face[k] <= FACES and ws.overlooked[k] == 0:
-            deep = max(deep, -gap_of_contact(plan, state, k, ws.X))
+            deep = max(deep, -gap(plan, state, k, ws.X))
     return deep
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.events.guards import HIT, has_fired
-from hapticsim.kernels.geometry.contact import gap
 from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import FREE
+from hapticsim.kernels.units import gap
 
 CLOSE = 1e-12  # [m] a gap on the cubic that counts as zero
 SEARCHES = 6  # for where what starts closed has parted, if it does; the first guess takes it for a parabola

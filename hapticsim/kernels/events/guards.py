@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.events.resolve_contacts import feasible_forces
-from hapticsim.kernels.geometry.contact import gap, has_ends
+from hapticsim.kernels.geometry.contact import has_ends
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.edges import margin
 from hapticsim.kernels.machine_code.jit import inlined, kernel
@@ -26,6 +26,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.friction import read_friction_guards
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.embedding import constraint_forces
+from hapticsim.kernels.units import gap
 
 FIRE = 1e-12  # beyond this a guard has fired
 HIT = 5e-11  # this near to zero the crossing is found

@@ -19,7 +19,6 @@ from hapticsim.codes import ON_CAPSULE, Event, Fault
 from hapticsim.kernels.geometry.contact import (
     centre_in_box,
     face_of,
-    gap,
     has_ends,
     is_corner_on_box,
     past_side,
@@ -31,6 +30,7 @@ from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.units import gap
 
 PASSED, NO_ROOM = int(Event.THROUGH), int(Fault.ROWS_FULL)
 THROUGH, LEFT_OUT = (

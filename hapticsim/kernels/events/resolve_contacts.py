@@ -5,7 +5,7 @@ from __future__ import annotations
 from hapticsim.codes import Event
 from hapticsim.kernels.events.activation import let_go_driver
 from hapticsim.kernels.events.inside import LEFT_OUT, hold_here, is_near, look_inside, work_to_close
-from hapticsim.kernels.geometry.contact import contact_row, gap
+from hapticsim.kernels.geometry.contact import contact_row
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
@@ -29,7 +29,7 @@ from hapticsim.kernels.solve.mobility import (
 )
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.solve.unilateral import nonnegative_minimum, solve_passive
-from hapticsim.kernels.units import choose_speeds, evaluate_rows, resolve
+from hapticsim.kernels.units import choose_speeds, evaluate_rows, gap, resolve
 
 TOUCH, LEAVE, IMPULSE = int(Event.TOUCH), int(Event.LEAVE), int(Event.IMPULSE)
 ROWS_FULL = int(Event.ROWS_FULL)

@@ -191,8 +191,7 @@ def witness(plan, state, k, X):
     )
 
 
-@inlined
-def gap(plan, state, k, X):
+def gap_of(plan, state, k, X):
     """Gap of candidate k [m] over where it is held, negative when deeper.
 
     Past the end of a side it grows with the way to there, so that what another candidate holds never closes.

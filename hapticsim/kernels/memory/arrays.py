@@ -39,8 +39,10 @@ class Plan(Block):
     """Constant for a run; written by ``assembly``."""
 
     rows: Int  # addresses of the large parts of a tick (units.py)
+    gap: Int
     choose: Int
     stage: Int
+    start_piece: Int
     resolve: Int
     rest_chattering_contacts: Int
     resolve_after_switch: Int

@@ -13,8 +13,8 @@ from hapticsim.kernels.memory.arrays import OVERFLOWS, PIECES
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
-from hapticsim.kernels.tick.begin import LOOKING, RESOLVED, start_piece
-from hapticsim.kernels.units import dispatch_event, resolve, rest_chattering_contacts
+from hapticsim.kernels.tick.begin import LOOKING, RESOLVED
+from hapticsim.kernels.units import dispatch_event, resolve, rest_chattering_contacts, start_piece
 
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners

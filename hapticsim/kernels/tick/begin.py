@@ -16,7 +16,7 @@ from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, projec
 from hapticsim.kernels.rows.row_table import FREE, list_rows
 from hapticsim.kernels.solve.embedding import scaled_volume
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
-from hapticsim.kernels.units import choose_speeds, resolve, resolve_after_switch, stage
+from hapticsim.kernels.units import choose_speeds, resolve, resolve_after_switch, stage, start_piece
 
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
@@ -58,8 +58,7 @@ def watch_constraints(plan, state, inp, out, ws, m):
     return m
 
 
-@kernel
-def start_piece(plan, state, inp, out, ws, t, m, resolved):
+def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
     """First stage of a piece at (ws.q0, ws.u0), put onto the m imposed rows, and the row forces there.
 
     The choice of speeds is watched here, and so are rows that were redundant and are no longer.  Those need
