@@ -15,7 +15,7 @@ ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 
 # Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane, a box or a
 # capsule (a sphere, where it has no length), or its side alone; the side of a capsule across that of another
-ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING = range(5)
+ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING, ON_EDGES = range(6)
 
 
 class DeviceFlag(IntFlag):

@@ -7,7 +7,8 @@ gain        energy of the passive part above its least value so far by more than
 flight      a speed above FLIGHT or a place beyond FAR, where the energy is not what applied torques put in: a
             newton metre turns a link of 2e-4 kg m^2 at 1000 rad/s after 0.2 s
 leap        a coordinate that moved from look to look by LEAP more than the speeds explain
-sunk        a shape deeper than SUNK in a plane, a sphere or a capsule, without a word
+sunk        a shape deeper than SUNK in a plane, a sphere or a capsule, or a box or capsule deeper than
+            SUNK_IN_BOX in a box by whatever axes separate them, without a word
 force       a force on the hand above its limit, or a change above the slew limit other than to zero
 stuck       STUCK ticks in a row that did not get to their end
 silent      a tick that was not finite or was refused, and no event says so
@@ -26,7 +27,9 @@ import numpy as np
 import yaml
 from scene_maker import Trial
 
-from hapticsim.codes import ON_BOX, Event, Fault
+from hapticsim.assemble.initial_check import place_of
+from hapticsim.assemble.overlap import overlap_of
+from hapticsim.codes import ON_BOX, ON_EDGES, Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
@@ -36,7 +39,7 @@ PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
 GAIN = 1e-6  # of the scene's scale of energy
 FLIGHT, FAR = 1e3, 1e3  # [m/s or rad/s], [m or rad]
 LEAP = 1.5  # [m or rad]; closing a constraint may take 1 (kernels/events/activation.py)
-SUNK = 1e-3  # [m]
+SUNK, SUNK_IN_BOX = 1e-3, 5e-3  # [m]
 STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
 LOOK_EVERY = 4  # ticks, where no hand is there to be hurt
@@ -110,7 +113,7 @@ class _Watch:
         safety = sim.scene.safety
         self.step_N = safety.slew_limit_N_per_s * sim.scene.tick_s
         self.last_force = np.zeros(3)
-        self.smooth = np.array([c.kind != ON_BOX for c in sim.assembly.candidates], bool)
+        self.smooth = np.array([c.kind not in (ON_BOX, ON_EDGES) for c in sim.assembly.candidates], bool)
         kinetic, potential = sim.energy()
         self.most_kinetic, self.low, self.high = kinetic, potential, potential
         mass = sum(b["inertial"]["mass_kg"] for b in trial.scene["robot"]["bodies"])
@@ -119,7 +122,9 @@ class _Watch:
         self.start = kinetic + potential
         self.torque: np.ndarray | None = None  # applied now
         self.work = 0.0  # [J] of applied torques, at most
-        self.told_full = False  # of contacts that have no row
+        self.told_full = self.told_through = False  # of contacts that have no row, or pass through
+        shapes = {shape.name: shape for shape in sim.scene.shapes}
+        self.pairs = [(shapes[pair.a], shapes[pair.b]) for pair in sim.scene.contacts]
         self.told_refused = False  # since the last look
         self.fault = Fault.NONE  # at the last look
         self.halted = 0  # ticks in a row
@@ -147,6 +152,7 @@ class _Watch:
         verdict.refused_ticks += refused
         self._look_whether_halted(tick, Event.HALTED in kinds)
         self.told_full = self.told_full or Event.ROWS_FULL in kinds
+        self.told_through = self.told_through or Event.THROUGH in kinds
         self.told_refused = self.told_refused or refused
         if self.trial.hand is not None or refused or tick % LOOK_EVERY == 0:
             self._look(tick, refused)
@@ -190,6 +196,7 @@ class _Watch:
         gaps = self.sim.gaps[self.smooth]
         if gaps.size and gaps.min() < -SUNK and not self.told_full:
             verdict.finds["sunk"] = f"{-gaps.min() * 1e3:.3g} mm {at}"
+        self._look_into_boxes(state, at)
         self._look_at_force(state.hand_force, at)
         self._look_at_energy(tick, refused, at)
 
@@ -198,6 +205,16 @@ class _Watch:
         if moved > LEAP + 2.0 * fastest * (state.time - self.before.time):
             self.verdict.finds["leap"] = f"{moved:.3g} at a speed of {fastest:.3g} {at}"
         self.before = state
+
+    def _look_into_boxes(self, state: Snapshot, at: str) -> None:
+        """What is in a box, by plain geometry: edges and corners in the kernels may all be wrong."""
+        if self.told_full or self.told_through:
+            return
+        for a, b in self.pairs:
+            places = [place_of(self.sim.assembly, shape, state.q) for shape in (a, b)]
+            depth = overlap_of(a, places[0], b, places[1])
+            if depth is not None and depth > SUNK_IN_BOX:
+                self.verdict.finds["sunk"] = f"{a.name} {depth * 1e3:.3g} mm in {b.name} {at}"
 
     def _look_at_force(self, force: np.ndarray, at: str) -> None:
         if self.trial.hand is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 
@@ -22,7 +22,7 @@ from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, Output, Plan, Sta
 from hapticsim.kernels.memory.sample import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
 from hapticsim.model.constraints import bodies_of, nearest_constraint
-from hapticsim.model.multibody.joint import WORLD
+from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.multibody.rotation import quaternion_of
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Scene
@@ -193,6 +193,11 @@ def angular_speeds(model: SceneModel) -> np.ndarray:
     return angular
 
 
+def _poses(placements: Sequence[Placement]) -> np.ndarray:
+    """(n, 12): rotation row by row, then position."""
+    return np.array([[*X.rotation.ravel(), *X.translation] for X in placements], float).reshape(-1, 12)
+
+
 def _plan(
     scene: Scene,
     equations: Equations,
@@ -256,10 +261,11 @@ def _plan(
         handle_point=np.array(handle.point_B, float) if handle else np.zeros(3),
         sphere_inward=np.array([c.inward_B for c in candidates], float).reshape(nk, 3),
         surface_kind=np.array([c.kind for c in candidates], np.int64),
-        surface_pose=np.array(
-            [[*c.X_BS.rotation.ravel(), *c.X_BS.translation] for c in candidates], float
-        ).reshape(nk, 12),
+        surface_pose=_poses([c.X_BS for c in candidates]),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
+        edge_pose=_poses([c.X_AE or Placement() for c in candidates]),
+        edge_half=np.array([c.edge_half for c in candidates], float).reshape(nk, 3),
+        edge_places=np.array([c.places for c in candidates], np.int64),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),

@@ -10,6 +10,7 @@ import numpy as np
 
 from hapticsim.arguments import number, numbers, shown, unusable
 from hapticsim.assemble.assembly import Assembly, angular_speeds, assemble
+from hapticsim.assemble.overlap import overlap_of
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, Output
@@ -54,7 +55,7 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
     path = assembly.scene.path
     refuse_beyond(assembly, assembly.scene.q0, assembly.scene.u0, path, "initial")
     _refuse_depth(assembly, out, path, "initial")
-    _refuse_middles(assembly, assembly.scene.q0, path, "initial")
+    _refuse_overlap(assembly, assembly.scene.q0, path, "initial")
     gaps = out.gap[len(assembly.candidates) :]  # of the constraints
     if gaps.size and np.abs(gaps).max() > GAP:
         k = int(np.argmax(np.abs(gaps)))
@@ -142,7 +143,7 @@ def check_place(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
     state.q[:] = q
     locate_kernel()(assembly.plan, state, assembly.new_input(), out, assembly.new_workspace())
     _refuse_depth(assembly, out, path, key)
-    _refuse_middles(assembly, q, path, key)
+    _refuse_overlap(assembly, q, path, key)
 
 
 def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
@@ -160,29 +161,28 @@ def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
         )
 
 
-def _refuse_middles(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
-    """Refuse a box whose middle lies in another at q (nq,): all corners may be outside, or on the other's.
+def _refuse_overlap(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
+    """Refuse a box or a capsule inside a box at q (nq,), wherever their corners and ends are.
 
     Raises
     ------
-    ConfigError : which box, in which, and how deep its middle lies.
+    ConfigError : which shape, in which, and how deep.
     """
     scene = assembly.scene
     shapes = {shape.name: shape for shape in scene.shapes}
     for pair in scene.contacts:
         a, b = shapes[pair.a], shapes[pair.b]
-        if a.kind != "box" or b.kind != "box":
-            continue
-        X_WA, X_WB = (_place(assembly, shape, q) for shape in (a, b))
-        apart_W = X_WA.translation - X_WB.translation
-        for inner, outer, R_WO in ((a, b, X_WB.rotation), (b, a, X_WA.rotation)):
-            depth = float(np.min(np.array(outer.size) - np.abs(R_WO.T @ apart_W)))
-            if depth > DEPTH_m:
-                why = f"puts the middle of {inner.name!r} {depth * 1e3:.3g} mm into {outer.name!r}"
-                raise ConfigError(path, key, f"{why}: move one of them.")
+        depth = overlap_of(a, place_of(assembly, a, q), b, place_of(assembly, b, q))
+        if depth is not None and depth > DEPTH_m:
+            raise ConfigError(
+                path,
+                key,
+                f"puts {a.name!r} {depth * 1e3:.3g} mm into {b.name!r}: start with at most "
+                f"{DEPTH_m * 1e3:g} mm; move the robot, or the shape.",
+            )
 
 
-def _place(assembly: Assembly, shape: Shape, q: np.ndarray) -> Placement:
+def place_of(assembly: Assembly, shape: Shape, q: np.ndarray) -> Placement:
     """X_WS of a shape at q (nq,)."""
     return shape.X_BS if shape.body == WORLD else assembly.equations.body_pose(shape.body, q) @ shape.X_BS
 

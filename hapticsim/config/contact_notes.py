@@ -10,8 +10,6 @@ from hapticsim.model.candidates import PAIRS
 from hapticsim.model.constraints import Constraint
 from hapticsim.model.scene import ContactPair, Shape
 
-SHOWN = 4  # pairs named in a sentence
-
 
 def contact_notes(
     shapes: Sequence[Shape], contacts: Sequence[ContactPair], constraints: Sequence[Constraint]
@@ -19,22 +17,7 @@ def contact_notes(
     """Return the notes of a scene."""
     by_name = {s.name: s for s in shapes}
     pairs = [(by_name[c.a], by_name[c.b]) for c in contacts]
-    return [
-        *_edges(pairs),
-        *_rows(pairs, constraints),
-        *_rolling(pairs, constraints),
-    ]
-
-
-def _edges(pairs: Sequence[tuple[Shape, Shape]]) -> Iterable[str]:
-    """Edges that are not felt."""
-    unseen = [f"{a.name} on {b.name}" for a, b in pairs if b.kind == "box" and a.kind in ("box", "capsule")]
-    if unseen:
-        more = f" and {len(unseen) - SHOWN} more" if len(unseen) > SHOWN else ""
-        yield (
-            "only corners of boxes and ends of capsules touch a box; where its edge meets an edge, or the "
-            f"side of a capsule, they pass through each other: {', '.join(unseen[:SHOWN])}{more}."
-        )
+    return [*_rows(pairs, constraints), *_rolling(pairs, constraints)]
 
 
 def _rows(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_PLANE, ON_SIDE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 
@@ -21,6 +21,7 @@ class PairKind:
     rows: int  # that it may take at once; of a box those of a face
     back: int | None = None  # the same for spheres of the second against the surface of the first
     crossing: bool = False  # and the side of one across that of the other
+    places: int = 0  # for edges, or a side and edges, that cross at once
 
 
 PAIRS = {
@@ -28,8 +29,8 @@ PAIRS = {
     ("capsule", "plane"): PairKind(ON_PLANE, 2),
     ("box", "plane"): PairKind(ON_PLANE, 4),
     ("sphere", "box"): PairKind(ON_BOX, 1),
-    ("capsule", "box"): PairKind(ON_BOX, 2),
-    ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX),
+    ("capsule", "box"): PairKind(ON_BOX, 4, back=ON_SIDE, places=4),
+    ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
     ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),
@@ -50,11 +51,14 @@ class Candidate:
     kind: int  # codes.ON_PLANE ...
     X_BS: Placement
     half: tuple[float, float, float]  # [m] Plan.surface_half
+    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges
+    edge_half: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
+    places: int = 0  # Plan.edge_places
 
     @property
     def thickness(self) -> float:
         """Sum of both radii of round shapes [m], without bound of others."""
-        return self.radius + self.half[0] if self.kind >= ON_CAPSULE else math.inf
+        return self.radius + self.half[0] if ON_CAPSULE <= self.kind < ON_EDGES else math.inf
 
 
 def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
@@ -95,10 +99,24 @@ def crossing_of(a: Shape, b: Shape) -> Candidate:
     )
 
 
+def places_of(a: Shape, b: Shape, count: int) -> list[Candidate]:
+    """Places for the edges of a box or the side of a capsule that cross edges of a box b."""
+    radius, half = (0.0, half_of(a)) if a.kind == "box" else (a.size[0], (0.0, 0.0, 0.5 * a.size[1]))
+    middle, none = a.X_BS.translation, np.zeros(3)
+    return [
+        Candidate(
+            a.name, b.name, a.body, middle, radius, none, b.body, ON_EDGES, b.X_BS, half_of(b), a.X_BS, half,
+            places=0 if i else count,
+        )
+        for i in range(count)
+    ]  # fmt: skip
+
+
 def candidates_of(scene: Scene) -> list[Candidate]:
     """Every candidate of a scene, in the order of its contact pairs.
 
-    A box against a box gives the corners of each on the faces of the other; edge against edge is not seen.  A
+    A box against a box gives the corners of each on the faces of the other, and places for edges that cross;
+    a capsule against a box its ends, the corners of the box on its side, and places for edges across it.  A
     capsule against a capsule gives its ends on the other, the ends of that on its side, and side across side.
     """
     shapes = {s.name: s for s in scene.shapes}
@@ -128,4 +146,6 @@ def candidates_of(scene: Scene) -> list[Candidate]:
                 )
         if kind.crossing:
             found.append(crossing_of(a, b))
+        if kind.places:
+            found += places_of(a, b, kind.places)
     return found

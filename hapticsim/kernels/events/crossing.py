@@ -40,7 +40,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
     a corner is overlooked until the next tick, and the piece is to be tried again from its start: OVERLOOKED.
     """
     lo, hi, step, slope = 0.0, remaining, remaining, 0.0
-    culprit = -1
+    culprit, before = -1, -1  # the guard that is looked for, and the one that fired last
     for trial in range(MOST_TRIALS + 1):
         out.counts[TRIALS] += 1
         advance(plan, state, inp, ws, t, step, m)
@@ -82,15 +82,18 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
             hi, culprit = step, fired
             copy(ws.guard1, ws.guard2)
         guess = crossing_time(plan, state, ws.guard0, ws.guard2, lo, hi, m)
-        if trial == 0 and is_gap(plan, state, culprit):
-            at, slope = dense_crossing(plan, state, ws, remaining)
-            if 0.0 < at < remaining:
-                guess = at
-        elif slope < 0.0 and is_gap(plan, state, culprit) and lo < step - worst / slope < hi:
-            guess = step - worst / slope
+        if (trial == 0 or fired != before) and fired >= 0 and is_gap(plan, state, culprit):
+            at, slope = dense_crossing(plan, state, ws, step)
+            is_near = lo < at < hi
+            guess = at if is_near else guess
+        else:
+            at = step - worst / slope if slope < 0.0 and is_gap(plan, state, culprit) else hi
+            is_near = lo < at < hi and trial % 4 < 3
+            guess = at if is_near else guess
+        before = fired if fired >= 0 else before
         middle = 0.5 * (lo + hi)
         halve = trial % 4 == 3 or (trial > PATIENCE and trial % 2 == 0 and is_gap(plan, state, culprit))
-        step = middle if halve or not (lo <= guess < hi) else guess
+        step = middle if (halve and not is_near) or not (lo <= guess < hi) else guess
         if trial == MOST_TRIALS - 1:
             step = hi  # where a guard is known to have fired
     return step, culprit

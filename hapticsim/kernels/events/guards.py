@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import math
 
+from hapticsim.kernels.events.inside import is_let_through
 from hapticsim.kernels.events.resolve_contacts import feasible_forces
 from hapticsim.kernels.geometry.contact import has_ends
-from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.edges import margin
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
@@ -69,7 +69,7 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
     full = m == ws.rows.size  # no room for another row
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
-            ignored = full or state.face[k] > FACES or ws.overlooked[k] == 1
+            ignored = full or is_let_through(state, k) or ws.overlooked[k] == 1
             guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
     read_row_guards(plan, state, q, u, t, ws, m, guards)
 
@@ -80,7 +80,7 @@ def read_reported_guards(plan, state, out, ws, m, guards):
     full = m == ws.rows.size
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
-            if full or state.face[k] > FACES:
+            if full or is_let_through(state, k):
                 guards[k] = math.inf
             else:
                 guards[k] = gap(plan, state, k, ws.X) if has_ends(plan, k) else out.gap[k] - state.depth[k]

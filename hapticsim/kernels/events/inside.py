@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_CAPSULE, Event, Fault
+from hapticsim.codes import ON_CAPSULE, ON_EDGES, Event, Fault
+from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
 from hapticsim.kernels.geometry.contact import (
     centre_in_box,
     face_of,
@@ -50,7 +51,8 @@ def where(plan, state, k, X):
     Of a sphere, and on a plane: 0, the gap and a number below zero; on a side alone how far past its end.
     """
     if has_ends(plan, k):
-        return 0, witness(plan, state, k, X)[0], past_side(plan, k, X)
+        face = state.face[k] if takes_edges(plan, k) else 0
+        return face, witness(plan, state, k, X)[0], past_side(plan, state, k, X)
     if not is_corner_on_box(plan, k):
         return 0, witness(plan, state, k, X)[0], -1.0
     face = face_of(plan, state, k, X)
@@ -66,8 +68,31 @@ def where(plan, state, k, X):
 
 
 @inlined
+def takes_edges(plan, k):
+    """True when candidate k is a place for edges that cross (edge_places.py)."""
+    return plan.surface_kind[k] == ON_EDGES
+
+
+@inlined
+def is_let_through(state, k):
+    """True for what is inside and not held."""
+    return FACES < state.face[k] < EDGE_PAIR
+
+
+@inlined
+def may_jump(plan, k):
+    """True where the gap of candidate k may be below zero at once: of corners and edges, from the side."""
+    return takes_edges(plan, k) or is_corner_on_box(plan, k)
+
+
+@inlined
 def deepest_held(plan, k):
-    """Depth [m] down to which candidate k is held: of round shapes not past the middle of both."""
+    """Depth [m] down to which candidate k is held: of round shapes not past the middle of both.
+
+    Edges that come to cross deeper within a tick met elsewhere before: the next tick looks at them anew.
+    """
+    if takes_edges(plan, k):
+        return LEVEL
     if plan.surface_kind[k] < ON_CAPSULE:
         return GAP_DEEP
     return min(GAP_DEEP, 0.5 * (plan.row_length[k] + roundness(plan, k)))
@@ -76,10 +101,11 @@ def deepest_held(plan, k):
 @kernel
 def is_near(plan, state, k, X, reach):
     """True when candidate k is at most reach [m] over what can hold it, and not too deep to be held."""
-    if state.face[k] > FACES or gap(plan, state, k, X) > reach + LEVEL:
+    if is_let_through(state, k) or gap(plan, state, k, X) > reach + LEVEL:
         return False
     _, height, past = where(plan, state, k, X)
-    return past <= EDGE and -deepest_held(plan, k) <= height - state.depth[k] <= reach
+    most = 0.0 if takes_edges(plan, k) else EDGE
+    return past <= most and -deepest_held(plan, k) <= height - state.depth[k] <= reach
 
 
 @kernel
@@ -132,7 +158,8 @@ def overlook(plan, state, ws):
     found = False
     for k in range(plan.contacts):
         inside = state.mode[k] == FREE and ws.overlooked[k] == 0 and ws.guard1[k] < -GAP_HIT
-        if inside and is_corner_on_box(plan, k) and not is_near(plan, state, k, ws.X, 0.0):
+        inside = inside and (is_corner_on_box(plan, k) or ws.guard1[k] < -GAP_DEEP)
+        if inside and may_jump(plan, k) and not is_near(plan, state, k, ws.X, 0.0):
             ws.overlooked[k] = 1
             found = True
     return found
@@ -141,8 +168,8 @@ def overlook(plan, state, ws):
 @kernel
 def overlook_unheld(plan, state, ws, k):
     """Overlook for the rest of the tick a corner that closed, at the frames in ws, where no face holds it."""
-    free = state.mode[k] == FREE and state.face[k] == 0 and is_corner_on_box(plan, k)
-    if free and not is_near(plan, state, k, ws.X, GAP_HIT):
+    free = state.mode[k] == FREE and (state.face[k] == 0 or takes_edges(plan, k))
+    if free and may_jump(plan, k) and not is_near(plan, state, k, ws.X, GAP_HIT):
         ws.overlooked[k] = 1
 
 
@@ -152,7 +179,8 @@ def look_inside(plan, state, ws, out, m, k):
 
     There is no force while one is left out for want of rows.
     """
-    sort_one(plan, state, ws, out, k, m == ws.rows.size, 0.0)
+    if not takes_edges(plan, k):
+        sort_one(plan, state, ws, out, k, m == ws.rows.size, 0.0)
     if state.face[k] == LEFT_OUT:
         take_force_away(state, NO_ROOM)
 
@@ -161,6 +189,8 @@ def look_inside(plan, state, ws, out, m, k):
 def sort_inside(plan, state, ws, out, t):
     """Between events: decide about the free candidates that ws.guard0 shows inside, and write theirs anew."""
     for k in range(plan.contacts):
+        if takes_edges(plan, k):
+            continue
         if state.mode[k] == FREE and (state.face[k] != 0 or ws.guard0[k] < -GAP_HIT):
             sort_one(plan, state, ws, out, k, False, t)
             if state.face[k] <= FACES and ws.guard0[k] != math.inf:

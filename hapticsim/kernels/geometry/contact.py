@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_PLANE, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_PLANE, ON_SIDE
+from hapticsim.kernels.geometry.box_edges import edges_gap, edges_row, edges_witness, past_edges
 from hapticsim.kernels.geometry.corner import (
     FACES,
     axis_of,
@@ -61,7 +62,7 @@ def nearest_on_box(x, y, z, a, b, c):
 @inlined
 def roundness(plan, k):
     """Radius of the surface of candidate k about the line from which distances are taken [m]."""
-    return plan.surface_half[k, 0] if plan.surface_kind[k] >= ON_CAPSULE else 0.0
+    return plan.surface_half[k, 0] if ON_CAPSULE <= plan.surface_kind[k] < ON_EDGES else 0.0
 
 
 @inlined
@@ -157,6 +158,9 @@ def witness(plan, state, k, X):
     if plan.surface_kind[k] == ON_CROSSING:
         phi, nx, ny, nz, cx, cy, cz = segments_witness(plan, k, X)
         return phi, nx, ny, nz, cx, cy, cz, False, False, True
+    if plan.surface_kind[k] == ON_EDGES:
+        phi, nx, ny, nz, cx, cy, cz = edges_witness(plan, state, k, X)
+        return phi, nx, ny, nz, cx, cy, cz, False, False, True
     cx, cy, cz = sphere_centre(plan, k, X)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
     x, y, z = cx - ox, cy - oy, cz - oz
@@ -201,8 +205,10 @@ def gap_of(plan, state, k, X):
         _, _, r2, _, _, r5, _, _, r8, ox, oy, oz = surface_pose(plan, k, X)
         distance = r2 * (cx - ox) + r5 * (cy - oy) + r8 * (cz - oz)
         return distance - plan.row_length[k] - state.depth[k]
+    if plan.surface_kind[k] == ON_EDGES:
+        return edges_gap(plan, state, k, X)
     if has_ends(plan, k):
-        phi, past = witness(plan, state, k, X)[0], past_side(plan, k, X)
+        phi, past = witness(plan, state, k, X)[0], past_side(plan, state, k, X)
         return (phi if past <= 0.0 else max(phi, 0.0) + past) - state.depth[k]
     if state.face[k] == 0 and is_corner_on_box(plan, k):
         x, y, z = centre_in_box(plan, k, X)
@@ -220,8 +226,10 @@ def has_ends(plan, k):
 
 
 @kernel
-def past_side(plan, k, X):
+def past_side(plan, state, k, X):
     """How far candidate k, which has ends, is past them [m], below 0 within."""
+    if plan.surface_kind[k] == ON_EDGES:
+        return past_edges(plan, state, k, X)
     if plan.surface_kind[k] == ON_CROSSING:
         return past_ends(plan, k, X)
     _, _, z = centre_in_box(plan, k, X)
@@ -247,6 +255,8 @@ def contact_row(plan, state, k, i, ws):
     """
     if plan.surface_kind[k] == ON_CROSSING:
         return segments_row(plan, k, i, ws) - state.depth[k]
+    if plan.surface_kind[k] == ON_EDGES:
+        return edges_row(plan, state, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = point_row(plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     if int(fx) + int(fy) + int(fz) >= OFF_FACE:

@@ -30,7 +30,7 @@ def overhang(plan, state, k, X):
 def is_lost(plan, state, k, X):
     """True when a corner in contact has slid past the edge of its face, or what touches a side past it."""
     if has_ends(plan, k):
-        return past_side(plan, k, X) > 0.5 * EDGE
+        return past_side(plan, state, k, X) > 0.5 * EDGE
     return is_corner_on_box(plan, k) and overhang(plan, state, k, X) > 0.5 * EDGE
 
 
@@ -63,7 +63,7 @@ def margin(plan, state, k, part, X):
     if plan.surface_kind[k] == ON_PLANE:
         return math.inf
     if has_ends(plan, k):
-        return EDGE - past_side(plan, k, X)
+        return EDGE - past_side(plan, state, k, X)
     if is_corner_on_box(plan, k):
         return EDGE - overhang(plan, state, k, X)
     x, y, z = centre_in_box(plan, k, X)

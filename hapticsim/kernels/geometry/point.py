@@ -41,8 +41,12 @@ def rotate(frame, direction, X):
 @inlined
 def surface_pose(plan, k, X):
     """Rotation (row by row) and position of the surface of candidate k in the world, 12 scalars."""
-    S = plan.surface_pose[k]
-    frame = plan.row_b[k]
+    return shape_pose(plan.row_b[k], plan.surface_pose[k], X)
+
+
+@inlined
+def shape_pose(frame, S, X):
+    """The same of a shape with the pose S (12,) in a body."""
     if frame < 0:
         return (S[0], S[1], S[2], S[3], S[4], S[5], S[6], S[7], S[8], S[9], S[10], S[11])
     B = X[frame]

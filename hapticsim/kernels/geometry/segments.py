@@ -1,15 +1,16 @@
 """Where the sides of two capsules cross: the distance of two segments, and the row that keeps it.
 
-With P(s) = p + s a on the middle line of A and Q(t) = q + t b on that of B, D = P - Q at the nearest points
-of the two lines and n = D / |D|, the gap is phi = |D| - both radii while the nearest points lie within both
-segments; beyond that an end is nearest, and candidates of their own hold the ends.  s and t follow the
-motion, so phi_ddot is not that of fixed points P and Q.  By the implicit function theorem
+With P(s) = p + s a on the middle line of A and Q(t) = q + t b on that of B, n across both lines and
+D = P - Q = d n at their nearest points, the gap is phi = d - both radii while the nearest points lie within
+both segments; beyond that an end is nearest, and candidates of their own hold the ends.  s and t follow the
+motion, and n turns with both lines: with v = v_P - v_Q, alpha = n . (w_A x a) and beta = n . (w_B x b)
 
     row       A_r = n . (V_r of A at P - V_r of B at Q)
-    phi_ddot = n . (a_P - a_Q) + (|v|^2 - (n . v)^2) / |D| - m' G^-1 m
-    m = (v . a / |D| + n . (w_A x a), -v . b / |D| - n . (w_B x b)),  G = [[1, -a . b], [-a . b, 1]] / |D|
+    phi_ddot = n . (a_P - a_Q) + alpha s_dot - beta t_dot + n_dot . v
+    n_dot = x a + y b      [1, c; c, 1] (x, y) = -(alpha, beta),  c = a . b
+    s_dot a - t_dot b = d n_dot - (v in the plane of a and b)
 
-with v = v_P - v_Q and G the Hessian of |D| in (s, t).
+which holds at d = 0 too, where two sharp edges meet.
 """
 
 from __future__ import annotations
@@ -115,7 +116,16 @@ def segments_row(plan, k, i, ws):
     """Write row i of ws.A and ws.s for the crossing of candidate k; return its gap [m]."""
     px, py, pz, qx, qy, qz, distance, nx, ny, nz, _ = nearest_points(plan, k, ws.X)
     _, _, _, ax, ay, az, _, _, _, bx, by, bz = middle_lines(plan, k, ws.X)
-    length = max(distance, ONE_POINT)
+    crossing_row(plan, k, px, py, pz, qx, qy, qz, nx, ny, nz, ax, ay, az, bx, by, bz, distance, i, ws)
+    return distance - plan.row_length[k] - plan.surface_half[k, 0]
+
+
+@kernel
+def crossing_row(plan, k, px, py, pz, qx, qy, qz, nx, ny, nz, ax, ay, az, bx, by, bz, distance, i, ws):
+    """Write row i of ws.A and ws.s for two lines of candidate k that stay ``distance`` apart along n.
+
+    P and Q are their nearest points, a and b their directions, unit, n the direction across both.
+    """
     a, b = plan.row_a[k], plan.row_b[k]
     for r in range(ws.A.shape[1]):
         ws.A[i, r] = 0.0
@@ -123,18 +133,19 @@ def segments_row(plan, k, i, ws):
     add_partial(b, qx, qy, qz, nx, ny, nz, -1.0, ws.A, i, ws)
     vx, vy, vz, ex, ey, ez = motion(a, px, py, pz, ws)
     ux, uy, uz, fx, fy, fz = motion(b, qx, qy, qz, ws)
-    vx, vy, vz = vx - ux, vy - uy, vz - uz
-    along = nx * vx + ny * vy + nz * vz
     ws.s[i] = nx * (ex - fx) + ny * (ey - fy) + nz * (ez - fz)
-    ws.s[i] += (vx * vx + vy * vy + vz * vz - along * along) / length
-    wx, wy, wz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    square = wx * wx + wy * wy + wz * wz
-    if square >= PARALLEL:
-        c = ax * bx + ay * by + az * bz
-        wx, wy, wz = angular_velocity(a, ws.vel)
-        by_a = (vx * ax + vy * ay + vz * az) / length + cross_dot(wx, wy, wz, ax, ay, az, nx, ny, nz)
-        wx, wy, wz = angular_velocity(b, ws.vel)
-        by_b = -(vx * bx + vy * by + vz * bz) / length - cross_dot(wx, wy, wz, bx, by, bz, nx, ny, nz)
-        ws.s[i] -= length / square * (by_a * by_a + 2.0 * c * by_a * by_b + by_b * by_b)
     ws.b[i] = 0.0
-    return distance - plan.row_length[k] - plan.surface_half[k, 0]
+    c = ax * bx + ay * by + az * bz
+    square = 1.0 - c * c
+    if square < PARALLEL:
+        return
+    vx, vy, vz = vx - ux, vy - uy, vz - uz
+    along_a, along_b = vx * ax + vy * ay + vz * az, vx * bx + vy * by + vz * bz
+    wx, wy, wz = angular_velocity(a, ws.vel)
+    alpha = cross_dot(wx, wy, wz, ax, ay, az, nx, ny, nz)
+    wx, wy, wz = angular_velocity(b, ws.vel)
+    beta = cross_dot(wx, wy, wz, bx, by, bz, nx, ny, nz)
+    of_a, of_b = along_a + distance * alpha, along_b + distance * beta
+    s_dot, t_dot = (c * of_b - of_a) / square, (of_b - c * of_a) / square
+    ws.s[i] += alpha * s_dot - beta * t_dot
+    ws.s[i] -= (along_a * (alpha - c * beta) + along_b * (beta - c * alpha)) / square

@@ -90,6 +90,9 @@ class Plan(Block):
     surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
     surface_half: Matrix = of("nk, 3")  # [m] half extents of a box; of a capsule radius, radius, half length;
     # of two that cross radius of the second, half lengths of both
+    edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
+    edge_half: Matrix = of("nk, 3")  # [m] its half extents; of a capsule 0, 0, half length
+    edge_places: IntVector = of("nk")  # how many places for edges a pair has, at the first of them; else 0
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
@@ -280,6 +283,7 @@ class Workspace(Block):
     share: Vector = of("nr")  # of each row in a contradiction
     earlier: IntVector = of("nu")  # the speeds that were dependent before a choice
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
+    edge_frame: Matrix = of(3, 3)  # axes of one shape in those of another (edge_places.py)
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hapticsim.codes import ONE_SIDED
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
+from hapticsim.kernels.events.edge_places import put_edges_in_places
 from hapticsim.kernels.events.guards import block_of_guard, is_gap, read_guards, read_reported_guards
 from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
@@ -79,6 +80,7 @@ def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
     if start_piece(plan, state, inp, out, ws, t, m, LOOKING):
         m = resolve(plan, state, inp, ws, out, t, 0)
         start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
+    put_edges_in_places(plan, state, ws, m, 0.0)
     begin_piece(plan, ws)
     return m
 

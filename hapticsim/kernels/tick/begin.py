@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from hapticsim.kernels.events.activation import release_violated
+from hapticsim.kernels.events.edge_places import put_edges_in_places
 from hapticsim.kernels.events.guards import row_forces
+from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.resolve_contacts import LEAVE, touching
 from hapticsim.kernels.events.switching import activate_by_touch, slip_or_break, switch_as_asked
@@ -34,6 +36,7 @@ def begin_tick(plan, state, inp, out, ws):
         m = resolve_after_switch(plan, state, inp, ws, out, 0.0)
     pulls = start_piece(plan, state, inp, out, ws, 0.0, m, LOOKING)
     copy(ws.good_q if changed else ws.q0, ws.put_q)
+    put_edges_in_places(plan, state, ws, m, GAP_DEEP)
     kept = leave_lost_corners(plan, state, out, ws, m)
     if kept < m:
         m = kept
