@@ -1,4 +1,4 @@
-"""Edges of boxes, and sides of capsules, that cross: against plain geometry, and which of them get a place."""
+"""Edges of boxes, and sides of capsules, that cross: against plain geometry, and which get a place."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from hapticsim.simulate.simulation import Simulation
 from tests import naive
 from tests.kernel_access import FLOAT, INT, MATRIX, PLAN, STATE, WORKSPACE, compiled
 from tests.kernels.test_contact import ASSEMBLY, CANDIDATES, frames, moved, pose, random_pose
+from tests.places import PUCK
 
 gap = compiled(contact.gap_of, PLAN, STATE, INT, MATRIX)
 contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
 put_edges = compiled(edge_places.put_edges_in_places, PLAN, STATE, WORKSPACE, INT, FLOAT)
-from tests.places import PUCK
 
 FIRST = {(c.a, c.b): k for k, c in enumerate(CANDIDATES) if c.kind == ON_EDGES and c.places}
 SHAPES = {shape.name: shape for shape in ASSEMBLY.scene.shapes}
@@ -142,7 +142,7 @@ def test_nearly_parallel_edges_turn_their_normal_and_the_row_knows_it():
         half = np.array([np.cos(0.5 * turn), *(np.sin(0.5 * turn) * (R.T @ n))])
         q[3:7] = hamilton(q[3:7], half)
         state.face[k] = EDGE_PAIR + edges
-        phi, past = naive_crossing(k, edges, q)
+        phi, _ = naive_crossing(k, edges, q)
         if abs(phi) > 0.5:
             continue
         u, h = rng.uniform(-0.02, 0.02, 12), 1e-3
@@ -159,7 +159,7 @@ def test_nearly_parallel_edges_turn_their_normal_and_the_row_knows_it():
 
 @pytest.mark.parametrize("pair", FIRST, ids="-".join)
 def test_edges_about_to_meet_get_a_place_and_shapes_that_are_apart_have_none(pair):
-    """Of all pairs of edges, tried one by one: the ones that come within reach where the shapes touch first."""
+    """Of all pairs of edges, tried one by one: those within reach where the shapes touch first."""
     rng, k, state = np.random.default_rng(4), FIRST[pair], ASSEMBLY.new_state()
     places = slice(k, k + CANDIDATES[k].places)
     touched = 0

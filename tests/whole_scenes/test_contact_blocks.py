@@ -111,7 +111,7 @@ def test_pushed_into_the_corner_of_a_room_twelve_corners_hold_it():
 
 
 def test_pushed_at_height_against_a_stop_it_tilts_over_its_edge_and_falls_back():
-    """F h = m g a is where it tilts: 6.77 N at 0.29 m over the edge of the stop, for a half width of 0.10 m."""
+    """F h = m g a is where it tilts: 6.77 N at 0.29 m over the stop's edge, for a half width of 0.10 m."""
 
     def push(i: int) -> tuple[float, float, float]:
         return min(0.05 * i, 8.0) if i < 200 else 0.0, 0.0, 0.0

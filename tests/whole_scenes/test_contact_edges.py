@@ -57,7 +57,7 @@ def test_a_ball_against_the_side_of_a_box_moves_it_only_along_the_normal():
 
 
 def test_a_block_slides_over_the_edge_of_a_table_and_tips_where_its_middle_is_past_it():
-    """Its front corners are let go at the edge, 0.1 m on; its sides keep to the edge until its middle is there."""
+    """Its front corners are let go at the edge; its sides keep to the edge until its middle is there."""
     scene = scenes.block(at=(0.1, 0.0, 0.05), velocity=(0.5, 0.0, 0.0), others=TABLE, touching=("table",))
     sim = hs.Simulation(scene)
     seen = Watch(sim).take(199)

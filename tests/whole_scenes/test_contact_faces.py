@@ -46,7 +46,7 @@ def test_a_puck_that_overhangs_a_wall_tips_over_its_edge_and_nothing_pushes_it_s
 
 
 def test_a_puck_that_falls_flat_across_a_wall_comes_to_lie_on_its_edges():
-    """A corner of the wall came into it over an edge, once; in the same tick the others were found 66 um deep."""
+    """A corner of the wall came into it over an edge, once, and others were found 66 um deep."""
     sim = hs.Simulation(hs.load(PUCK))
     sim.set_state(*random_starts.puck_over_wall(np.random.default_rng(404)))
     seen = Watch(sim).take(2000)
