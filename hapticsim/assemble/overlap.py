@@ -18,7 +18,7 @@ NARROWINGS = 80  # of a bracket, by 2/3 each
 
 
 def overlap_of(a: Shape, X_WA: Placement, b: Shape, X_WB: Placement) -> float | None:
-    """Depth [m] of one shape in another at these poses, at most 0 where they are apart; None of other pairs."""
+    """Depth [m] of one shape in another at these poses, at most 0 where apart; None of other pairs."""
     if a.kind == "box" and b.kind == "box":
         return overlap_of_boxes(a.size, X_WA, b.size, X_WB)
     if (a.kind, b.kind) == ("box", "capsule"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import Event, Fault
-from hapticsim.kernels.events.inside import is_let_through
+from hapticsim.kernels.events.inside import has_no_gap
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_factor
 from hapticsim.kernels.machine_code.foreign import displace_at
@@ -248,7 +248,7 @@ def deepest(plan, state, ws):
     """
     deep = 0.0
     for k in range(plan.contacts):
-        if not is_let_through(state, k) and ws.overlooked[k] == 0:
+        if not has_no_gap(plan, state, k) and ws.overlooked[k] == 0:
             deep = max(deep, -gap(plan, state, k, ws.X))
     return deep
 

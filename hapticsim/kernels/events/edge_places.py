@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.events.inside import GAP_DEEP, GAP_HELD
-from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, SIDE, edges_gap, nearest_on_edges
+from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, INSET, SIDE, edges_gap
 from hapticsim.kernels.geometry.corner import LEVEL
-from hapticsim.kernels.geometry.point import shape_pose, surface_pose
+from hapticsim.kernels.geometry.point import cross_dot, shape_pose, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import HELD
 
@@ -28,6 +28,13 @@ REACH = 2e-3  # [m] looked at beyond twice what the speeds at the start of the t
 STEEPEST = 4.0  # depth of a line per length past the end of its edge, up to which the edge may come to meet
 UPRIGHT = 0.99  # cosine of the angle to the normal of a face above which n counts as this normal
 SURELY_OUT = 1e30
+MIDDLE, FACE, BOUNDS = (
+    3,
+    4,
+    5,
+)  # rows of ws.pair_view, all in the axes of B: its first are the axes of A, then
+# the middle of A, the normal of a face between both or 0, and LEAN, REACH and the depth of this look
+LEANS, REACHES, DEEPEST = 0, 1, 2  # of the last row
 
 
 @inlined
@@ -52,7 +59,7 @@ def turning(frame, ws):
 
 @kernel
 def fastest(frame, ox, oy, oz, size, ws):
-    """Upper bound of the speed [m/s] of a shape around the point o of the world."""
+    """Upper bound of the speed [m/s] of a shape of this size around the point o of the world."""
     if frame < 0:
         return 0.0
     v = ws.vel[frame]
@@ -89,160 +96,137 @@ def put_edges_in_places(plan, state, ws, m, deepest):
 
 @kernel
 def put_edges_of_pair(plan, state, ws, first, deepest):
-    """The same for the pair whose places begin at candidate ``first``; ws.guard1 and guard2 are scratch."""
+    """The same for the pair whose places begin at candidate ``first``.
+
+    ws.guard1 is left with the gaps of edges that cross in their free places, inf of others; ws.guard2 is
+    scratch.
+    """
     end = first + plan.edge_places[first]
     for k in range(first, end):
         if not is_kept(plan, state, ws, k, deepest):
             state.face[k], state.depth[k], ws.guard1[k] = 0, 0.0, math.inf
-    a, b = plan.row_a[first], plan.row_b[first]
-    half_a, half_b, radius = plan.edge_half[first], plan.surface_half[first], plan.row_length[first]
-    a0, a1, a2, a3, a4, a5, a6, a7, a8, x, y, z = shape_pose(a, plan.edge_pose[first], ws.X)
-    b0, b1, b2, b3, b4, b5, b6, b7, b8, ox, oy, oz = surface_pose(plan, first, ws.X)
-    size_a, size_b = size_of(half_a) + radius, size_of(half_b)
-    speed = fastest(a, x, y, z, size_a, ws) + fastest(b, ox, oy, oz, size_b, ws)
-    reach = REACH + 2.0 * plan.tick_s * speed
-    x, y, z = x - ox, y - oy, z - oz
-    if x * x + y * y + z * z > (size_a + size_b + reach) ** 2:
+    if not view_pair(plan, first, deepest, ws):
         return
-    # A in the axes of B: its axes are the columns of c, its middle is d
-    dx, dy, dz = b0 * x + b3 * y + b6 * z, b1 * x + b4 * y + b7 * z, b2 * x + b5 * y + b8 * z
-    C = ws.edge_frame
-    C[0, 0], C[1, 0], C[2, 0] = (
-        b0 * a0 + b3 * a3 + b6 * a6,
-        b1 * a0 + b4 * a3 + b7 * a6,
-        b2 * a0 + b5 * a3 + b8 * a6,
-    )
-    C[0, 1], C[1, 1], C[2, 1] = (
-        b0 * a1 + b3 * a4 + b6 * a7,
-        b1 * a1 + b4 * a4 + b7 * a7,
-        b2 * a1 + b5 * a4 + b8 * a7,
-    )
-    C[0, 2], C[1, 2], C[2, 2] = (
-        b0 * a2 + b3 * a5 + b6 * a8,
-        b1 * a2 + b4 * a5 + b7 * a8,
-        b2 * a2 + b5 * a5 + b8 * a8,
-    )
-    apart = max(
-        abs(dx) - half_b[0] - span(half_a, C[0, 0], C[0, 1], C[0, 2]),
-        abs(dy) - half_b[1] - span(half_a, C[1, 0], C[1, 1], C[1, 2]),
-        abs(dz) - half_b[2] - span(half_a, C[2, 0], C[2, 1], C[2, 2]),
-    )
+    reach = ws.pair_view[BOUNDS, REACHES]
+    apart = apart_along_faces(plan, first, ws)
     for i in range(3):
-        along = abs(dx * C[0, i] + dy * C[1, i] + dz * C[2, i])
-        apart = max(apart, along - half_a[i] - span(half_b, C[0, i], C[1, i], C[2, i]))
-    apart -= radius
-    if apart > reach:
-        return
-    fx, fy, fz = 0.0, 0.0, 0.0
-    if abs(apart) <= LEVEL:
-        fx, fy, fz = face_between(half_a, half_b, dx, dy, dz, radius, ws)
-    lean = LEAN + TURNS * plan.tick_s * (turning(a, ws) + turning(b, ws))
-    for i in range(3):
-        if radius > 0.0 and i < 2:
-            continue
         for j in range(3):
-            apart = max(
-                apart,
-                look_along(plan, state, first, end, i, j, dx, dy, dz, fx, fy, fz, lean, reach, deepest, ws),
-            )
-            if apart > reach:
-                break
+            if apart <= reach and (plan.row_length[first] == 0.0 or i == 2):
+                apart = max(apart, look_along(plan, state, first, i, j, ws))
     for k in range(first, end):
         if not is_kept(plan, state, ws, k, deepest) and state.face[k] != 0:
             phi = ws.guard1[k]
             if apart > reach or apart < -GAP_DEEP or phi < min(apart, 0.0) - LEVEL:
-                state.face[k] = 0
+                state.face[k], ws.guard1[k] = 0, math.inf
             elif phi < -GAP_HELD:
                 state.depth[k] = phi
 
 
+@kernel
+def view_pair(plan, first, deepest, ws):
+    """Write ws.pair_view for a pair; False where it is too far apart to touch within the tick."""
+    a, b = plan.row_a[first], plan.row_b[first]
+    a0, a1, a2, a3, a4, a5, a6, a7, a8, x, y, z = shape_pose(a, plan.edge_pose[first], ws.X)
+    b0, b1, b2, b3, b4, b5, b6, b7, b8, ox, oy, oz = surface_pose(plan, first, ws.X)
+    size_a = size_of(plan.edge_half[first]) + plan.row_length[first]
+    size_b = size_of(plan.surface_half[first])
+    speed = fastest(a, x, y, z, size_a, ws) + fastest(b, ox, oy, oz, size_b, ws)
+    reach = REACH + 2.0 * plan.tick_s * speed
+    x, y, z = x - ox, y - oy, z - oz
+    if x * x + y * y + z * z > (size_a + size_b + reach) ** 2:
+        return False
+    view = ws.pair_view
+    view[0, 0], view[0, 1], view[0, 2] = in_axes(b0, b1, b2, b3, b4, b5, b6, b7, b8, a0, a3, a6)
+    view[1, 0], view[1, 1], view[1, 2] = in_axes(b0, b1, b2, b3, b4, b5, b6, b7, b8, a1, a4, a7)
+    view[2, 0], view[2, 1], view[2, 2] = in_axes(b0, b1, b2, b3, b4, b5, b6, b7, b8, a2, a5, a8)
+    view[MIDDLE, 0], view[MIDDLE, 1], view[MIDDLE, 2] = in_axes(b0, b1, b2, b3, b4, b5, b6, b7, b8, x, y, z)
+    view[BOUNDS, LEANS] = LEAN + TURNS * plan.tick_s * (turning(a, ws) + turning(b, ws))
+    view[BOUNDS, REACHES], view[BOUNDS, DEEPEST] = reach, deepest
+    return True
+
+
 @inlined
-def face_between(half_a, half_b, dx, dy, dz, radius, ws):
-    """Normal of the face, in the axes of B, along which both shapes are less than LEVEL apart, or inside one
-    another; 0, 0, 0 for none.  A capsule has no faces.
-    """
-    C = ws.edge_frame
-    if abs(abs(dx) - half_b[0] - span(half_a, C[0, 0], C[0, 1], C[0, 2]) - radius) <= LEVEL:
-        return 1.0, 0.0, 0.0
-    if abs(abs(dy) - half_b[1] - span(half_a, C[1, 0], C[1, 1], C[1, 2]) - radius) <= LEVEL:
-        return 0.0, 1.0, 0.0
-    if abs(abs(dz) - half_b[2] - span(half_a, C[2, 0], C[2, 1], C[2, 2]) - radius) <= LEVEL:
-        return 0.0, 0.0, 1.0
-    if radius == 0.0:
-        for i in range(3):
-            x, y, z = C[0, i], C[1, i], C[2, i]
-            if abs(abs(dx * x + dy * y + dz * z) - half_a[i] - span(half_b, x, y, z)) <= LEVEL:
-                return x, y, z
-    return 0.0, 0.0, 0.0
+def in_axes(r0, r1, r2, r3, r4, r5, r6, r7, r8, x, y, z):
+    """A vector of the world in the axes of a shape with this rotation."""
+    return r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
 
 
 @kernel
-def look_along(plan, state, first, end, i, j, dx, dy, dz, fx, fy, fz, lean, reach, deepest, ws):
+def apart_along_faces(plan, first, ws):
+    """How far apart [m] both shapes are along the normals of their faces, and the row FACE of ws.pair_view.
+
+    That is the normal along which they are less than LEVEL apart, or inside one another; 0, 0, 0 for none.
+    """
+    view, half_a, half_b = ws.pair_view, plan.edge_half[first], plan.surface_half[first]
+    radius = plan.row_length[first]
+    apart = -math.inf
+    view[FACE, 0] = view[FACE, 1] = view[FACE, 2] = 0.0
+    for i in range(3):
+        gap = abs(view[MIDDLE, i]) - half_b[i] - span(half_a, view[0, i], view[1, i], view[2, i]) - radius
+        if abs(gap) <= LEVEL:
+            view[FACE, 0] = view[FACE, 1] = view[FACE, 2] = 0.0
+            view[FACE, i] = 1.0
+        apart = max(apart, gap)
+    for i in range(3):
+        x, y, z = view[i, 0], view[i, 1], view[i, 2]
+        along = abs(view[MIDDLE, 0] * x + view[MIDDLE, 1] * y + view[MIDDLE, 2] * z)
+        gap = along - half_a[i] - span(half_b, x, y, z) - radius
+        if radius == 0.0 and abs(gap) <= LEVEL:  # a capsule has no faces
+            view[FACE, 0], view[FACE, 1], view[FACE, 2] = x, y, z
+        apart = max(apart, gap)
+    return apart
+
+
+@kernel
+def look_along(plan, state, first, i, j, ws):
     """Look at the edges of A along its axis i and of B along its axis j; return how far apart [m] both shapes
     are along n, across both edges, or less than anything where these are parallel.
 
-    Where the shapes touch along the normal f of a face, an edge that ends at this face is beside the other
+    Where the shapes touch along the normal of a face, an edge that ends at this face is beside the other
     shape, and rounding alone would say that they cross.
     """
-    C, half_a, half_b = ws.edge_frame, plan.edge_half[first], plan.surface_half[first]
-    x, y, z = C[0, i], C[1, i], C[2, i]
-    square = 1.0 - C[j, i] * C[j, i]
+    view, half_a, half_b = ws.pair_view, plan.edge_half[first], plan.surface_half[first]
+    x, y, z = view[i, 0], view[i, 1], view[i, 2]
+    square = 1.0 - view[i, j] * view[i, j]
     if square < ACROSS:
         return -SURELY_OUT
-    # n = (axis i of A) x (axis j of B), towards A
-    if j == 0:
-        nx, ny, nz = 0.0, z, -y
-    elif j == 1:
-        nx, ny, nz = -z, 0.0, x
-    else:
-        nx, ny, nz = y, -x, 0.0
+    nx, ny, nz = cross_axis(x, y, z, j)
+    dx, dy, dz = view[MIDDLE, 0], view[MIDDLE, 1], view[MIDDLE, 2]
     scale = math.copysign(1.0 / math.sqrt(square), nx * dx + ny * dy + nz * dz)
     nx, ny, nz = scale * nx, scale * ny, scale * nz
-    na0 = nx * C[0, 0] + ny * C[1, 0] + nz * C[2, 0]
-    na1 = nx * C[0, 1] + ny * C[1, 1] + nz * C[2, 1]
-    na2 = nx * C[0, 2] + ny * C[1, 2] + nz * C[2, 2]
-    apart = nx * dx + ny * dy + nz * dz - span(half_a, na0, na1, na2) - span(half_b, nx, ny, nz)
-    apart -= plan.row_length[first]
-    is_face = fx != 0.0 or fy != 0.0 or fz != 0.0
-    if apart > reach:
+    p, q = (i + 1) % 3, (i + 2) % 3
+    along_p = nx * view[p, 0] + ny * view[p, 1] + nz * view[p, 2]
+    along_q = nx * view[q, 0] + ny * view[q, 1] + nz * view[q, 2]
+    apart = nx * dx + ny * dy + nz * dz - half_a[p] * abs(along_p) - half_a[q] * abs(along_q)
+    apart -= span(half_b, nx, ny, nz) + plan.row_length[first]
+    if apart > ws.pair_view[BOUNDS, REACHES]:
         return apart
-    askew = is_face and abs(nx * fx + ny * fy + nz * fz) < UPRIGHT
-    reach_along = reach / math.sqrt(square)
-    if i == 0:
-        a1, a2 = -na1, -na2
-    elif i == 1:
-        a1, a2 = -na2, -na0
-    else:
-        a1, a2 = -na0, -na1
+    fx, fy, fz = view[FACE, 0], view[FACE, 1], view[FACE, 2]
+    upright = abs(nx * fx + ny * fy + nz * fz)
+    askew = (fx != 0.0 or fy != 0.0 or fz != 0.0) and upright < UPRIGHT
+    is_round = plan.row_length[first] > 0.0
     if j == 0:
-        b1, b2 = ny, nz
+        along_1, along_2 = ny, nz
     elif j == 1:
-        b1, b2 = nz, nx
+        along_1, along_2 = nz, nx
     else:
-        b1, b2 = nx, ny
-    round_ = plan.row_length[first] > 0.0
-    for pa in range(4):
-        if round_:
-            if pa > 0:
-                break
-        elif is_inner(pa, a1, a2, lean):
+        along_1, along_2 = nx, ny
+    lean = view[BOUNDS, LEANS]
+    for edge_a in range(1 if is_round else 4):
+        if not is_round and is_inner(edge_a, -along_p, -along_q, lean):
             continue
-        for pb in range(4):
-            if not is_inner(pb, b1, b2, lean):
-                edge_a = SIDE if round_ else 4 * i + pa
-                offer(
-                    plan,
-                    state,
-                    first,
-                    end,
-                    EDGES * edge_a + 4 * j + pb,
-                    askew,
-                    reach,
-                    reach_along,
-                    deepest,
-                    ws,
-                )
+        for edge_b in range(4):
+            if not is_inner(edge_b, along_1, along_2, lean):
+                try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, ws)
     return apart
+
+
+@inlined
+def cross_axis(x, y, z, j):
+    """(x, y, z) x (axis j)."""
+    if j == 0:
+        return 0.0, z, -y
+    return (-z, 0.0, x) if j == 1 else (y, -x, 0.0)
 
 
 @inlined
@@ -256,26 +240,56 @@ def is_inner(signs, x, y, lean):
 
 
 @kernel
-def offer(plan, state, first, end, pair, askew, reach, reach_along, deepest, ws):
-    """Put a pair of edges into the free place of least use, if it is nearer than what is there."""
-    worst, least_use = -1, -1.0
-    for k in range(first, end):
-        if is_kept(plan, state, ws, k, deepest):
+def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, ws):
+    """Put a pair of edges into the free place of least use, if it can meet and is nearer than what is there.
+
+    All is as in ``box_edges.nearest_on_edges``, in the axes of B.
+    """
+    view, half_a, half_b = ws.pair_view, plan.edge_half[first], plan.surface_half[first]
+    p, q = (i + 1) % 3, (i + 2) % 3
+    at_p = half_a[p] if edge_a & 1 else -half_a[p]
+    at_q = half_a[q] if edge_a & 2 else -half_a[q]
+    x = view[MIDDLE, 0] + at_p * view[p, 0] + at_q * view[q, 0]
+    y = view[MIDDLE, 1] + at_p * view[p, 1] + at_q * view[q, 1]
+    z = view[MIDDLE, 2] + at_p * view[p, 2] + at_q * view[q, 2]
+    at_1 = half_b[(j + 1) % 3] if edge_b & 1 else -half_b[(j + 1) % 3]
+    at_2 = half_b[(j + 2) % 3] if edge_b & 2 else -half_b[(j + 2) % 3]
+    if j == 0:
+        y, z = y - at_1, z - at_2
+    elif j == 1:
+        z, x = z - at_1, x - at_2
+    else:
+        x, y = x - at_1, y - at_2
+    phi = nx * x + ny * y + nz * z - plan.row_length[first]
+    reach = view[BOUNDS, REACHES]
+    if phi > reach:
+        return
+    ax, ay, az = view[i, 0], view[i, 1], view[i, 2]
+    wx, wy, wz = cross_axis(ax, ay, az, j)
+    bx, by, bz = cross_axis(x, y, z, j)
+    s = -(bx * wx + by * wy + bz * wz) / square
+    t = -cross_dot(x, y, z, ax, ay, az, wx, wy, wz) / square
+    past = max(abs(s) - half_a[i], abs(t) - half_b[j]) + INSET
+    most = view[BOUNDS, DEEPEST] if past <= 0.0 else STEEPEST * past  # beyond an end the line is inside
+    if past * math.sqrt(square) > reach or phi < -most or (askew and abs(past) < LEVEL):
+        return
+    edge_a = SIDE if plan.row_length[first] > 0.0 else 4 * i + edge_a
+    offer(plan, state, first, EDGES * edge_a + 4 * j + edge_b, phi, past, ws)
+
+
+@kernel
+def offer(plan, state, first, pair, phi, past, ws):
+    """Put a pair of edges with this gap, so far past an end, into the free place of least use."""
+    far = max(phi, 0.0) + max(past, 0.0)
+    worst, least_use = -1, far
+    for k in range(first, first + plan.edge_places[first]):
+        if is_kept(plan, state, ws, k, ws.pair_view[BOUNDS, DEEPEST]):
             if state.face[k] == EDGE_PAIR + pair:
                 return
         else:
             use = SURELY_OUT if state.face[k] == 0 else ws.guard2[k]
             if use > least_use:
                 worst, least_use = k, use
-    if worst < 0:
-        return
-    before, state.face[worst] = state.face[worst], EDGE_PAIR + pair
-    near = nearest_on_edges(plan, state, worst, ws.X)
-    phi, past = near[6] - plan.row_length[worst], near[16]
-    far = max(phi, 0.0) + max(past, 0.0)
-    most = deepest if past <= 0.0 else STEEPEST * past  # beyond an end it is the line that is inside
-    beside = askew and abs(past) < LEVEL
-    if phi > reach or past > reach_along or phi < -most or far >= least_use or beside:
-        state.face[worst] = before
-    else:
-        ws.guard1[worst], ws.guard2[worst] = phi if past <= 0.0 else max(phi, 0.0), far
+    if worst >= 0:
+        state.face[worst] = EDGE_PAIR + pair
+        ws.guard1[worst], ws.guard2[worst] = phi if past <= 0.0 else math.inf, far

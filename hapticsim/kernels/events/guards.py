@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.inside import is_let_through
+from hapticsim.kernels.events.inside import has_no_gap, takes_edges
 from hapticsim.kernels.events.resolve_contacts import feasible_forces
 from hapticsim.kernels.geometry.contact import has_ends
 from hapticsim.kernels.geometry.edges import margin
@@ -69,7 +69,7 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
     full = m == ws.rows.size  # no room for another row
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
-            ignored = full or is_let_through(state, k) or ws.overlooked[k] == 1
+            ignored = full or has_no_gap(plan, state, k) or ws.overlooked[k] == 1
             guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
     read_row_guards(plan, state, q, u, t, ws, m, guards)
 
@@ -80,10 +80,11 @@ def read_reported_guards(plan, state, out, ws, m, guards):
     full = m == ws.rows.size
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
-            if full or is_let_through(state, k):
+            if full or has_no_gap(plan, state, k):
                 guards[k] = math.inf
             else:
-                guards[k] = gap(plan, state, k, ws.X) if has_ends(plan, k) else out.gap[k] - state.depth[k]
+                known = takes_edges(plan, k) or not has_ends(plan, k)
+                guards[k] = out.gap[k] - state.depth[k] if known else gap(plan, state, k, ws.X)
     read_row_guards(plan, state, ws.q0, ws.u0, 0.0, ws, m, guards)
 
 

@@ -74,9 +74,10 @@ def takes_edges(plan, k):
 
 
 @inlined
-def is_let_through(state, k):
-    """True for what is inside and not held."""
-    return FACES < state.face[k] < EDGE_PAIR
+def has_no_gap(plan, state, k):
+    """True for what is inside and not held, and for a place without edges."""
+    face = state.face[k]
+    return (FACES < face < EDGE_PAIR) or (face == 0 and takes_edges(plan, k))
 
 
 @inlined
@@ -101,7 +102,7 @@ def deepest_held(plan, k):
 @kernel
 def is_near(plan, state, k, X, reach):
     """True when candidate k is at most reach [m] over what can hold it, and not too deep to be held."""
-    if is_let_through(state, k) or gap(plan, state, k, X) > reach + LEVEL:
+    if has_no_gap(plan, state, k) or gap(plan, state, k, X) > reach + LEVEL:
         return False
     _, height, past = where(plan, state, k, X)
     most = 0.0 if takes_edges(plan, k) else EDGE

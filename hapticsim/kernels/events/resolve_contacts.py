@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from hapticsim.codes import Event
 from hapticsim.kernels.events.activation import let_go_driver
-from hapticsim.kernels.events.inside import LEFT_OUT, hold_here, is_near, look_inside, work_to_close
+from hapticsim.kernels.events.inside import (
+    LEFT_OUT,
+    hold_here,
+    is_near,
+    look_inside,
+    takes_edges,
+    work_to_close,
+)
 from hapticsim.kernels.geometry.contact import contact_row
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.edges import is_lost
@@ -57,11 +64,14 @@ def energy_lost(ws, change):
 def touching(plan, state, ws, out, m):
     """True when a free candidate at (ws.q0, ws.u0) touches and does not move away, m rows being imposed.
 
-    Called once at the start of a tick: all free candidates are looked at (inside.py).
+    Called once at the start of a tick: all free candidates are looked at (inside.py).  In ws.guard1 stand the
+    gaps of edges, from when they got their places.
     """
     found = False
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
+            if takes_edges(plan, k) and state.face[k] != LEFT_OUT and not ws.guard1[k] <= LEVEL:
+                continue
             if state.face[k] == 0 and state.depth[k] == 0.0 and gap(plan, state, k, ws.X) > LEVEL:
                 continue  # the commonest case
             look_inside(plan, state, ws, out, m, k)

@@ -283,7 +283,7 @@ class Workspace(Block):
     share: Vector = of("nr")  # of each row in a contradiction
     earlier: IntVector = of("nu")  # the speeds that were dependent before a choice
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
-    edge_frame: Matrix = of(3, 3)  # axes of one shape in those of another (edge_places.py)
+    pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py)
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
