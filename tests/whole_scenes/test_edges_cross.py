@@ -18,6 +18,7 @@ from tests.watch import Watch
 
 GRAVITY = 9.81
 BOX = "kind: box, half_extents_m: [{}, {}, {}]"
+LOG = "kind: capsule, radius_m: 0.05, length_m: 0.6, origin: {rpy_rad: [1.5707963267948966, 0, 0]}"
 
 
 def body(i: int, mass: float, half: Sequence[float]) -> str:
@@ -152,8 +153,7 @@ def test_a_capsule_lies_across_a_table_on_two_rims():
 def test_a_corner_of_a_box_falls_on_the_side_of_a_capsule_and_nothing_goes_through():
     sim = scene(
         [BOX.format(0.05, 0.05, 0.05)], [((0.005, 0.002, 0.3), (0.6, 0.5, 0.2))],
-        [f"name: log, kind: capsule, radius_m: 0.05, length_m: 0.6, origin: {{rpy_rad: [{0.5 * np.pi}, 0, 0]}}",
-         "name: floor, kind: plane, origin: {xyz_m: [0, 0, -0.05]}"],
+        [f"name: log, {LOG}", "name: floor, kind: plane, origin: {xyz_m: [0, 0, -0.05]}"],
     )  # fmt: skip
     seen = Watch(sim)
     for _ in range(100):
