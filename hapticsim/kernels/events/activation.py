@@ -14,7 +14,7 @@ from hapticsim.codes import Event, Fault
 from hapticsim.kernels.events.inside import has_no_gap
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_factor
-from hapticsim.kernels.machine_code.foreign import displace_at
+from hapticsim.kernels.machine_code.foreign import displace_at, kane_at, kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.integrate import LOST
@@ -54,11 +54,12 @@ def close_gaps(plan, state, inp, ws, t):
 
     Where the rows can hardly change a gap, as the length of an arm that is nearly straight, the steps are so
     long that they end at some other place, turns away, where the gap is closed as well: that is out of reach.
-    Returns the largest gap left [m] or [rad], infinite when it is out of reach.
+    ws.M is left as the mass matrix there, or where the last step began.  Returns the largest gap left [m] or
+    [rad], infinite when it is out of reach.
     """
     gap = moved = 0.0
     for trial in range(STEPS):
-        terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+        kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         m = list_constraints(plan, state, ws)
         evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
         gap = 0.0
@@ -67,6 +68,8 @@ def close_gaps(plan, state, inp, ws, t):
             ws.b[i] = -ws.phi[i]
         if not gap <= (REACH if trial == 0 else 2.0 * REACH):
             return math.inf
+        if gap > CLOSED or trial == 0:
+            kane_at(plan.kane)(ws.q0, ws.u0, ws.dq[0], ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
         if gap <= CLOSED:
             return gap
         ldl_factor(ws.M, ws.u0.size, ws.L)
@@ -214,7 +217,7 @@ def impose(plan, state, inp, ws, out, t):
     deepest shape is in another [m], -inf where no rows are left; where one of them is too large the
     constraints are free again and ws.q0 is what it was.
     """
-    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+    kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
     before = deepest(plan, state, ws)
     for j in range(ws.q0.size):
         ws.q1[j] = ws.q0[j]
