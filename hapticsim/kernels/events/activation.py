@@ -18,7 +18,6 @@ from hapticsim.kernels.machine_code.foreign import displace_at, kane_at, kinemat
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.integrate import LOST
-from hapticsim.kernels.motion.stage import terms
 from hapticsim.kernels.rows.bilateral import bilateral_row
 from hapticsim.kernels.rows.row_table import (
     FREE,
