@@ -268,7 +268,10 @@ class Simulation:
 
     @property
     def gaps(self) -> np.ndarray:
-        """(nk,) [m] gap of every contact candidate, in the order of ``assembly.contact_names``."""
+        """(nk,) [m] gap of every contact candidate, in the order of ``assembly.contact_names``.
+
+        That of a place for edges is 1000 while no edges are near.
+        """
         return self._look().gap[: len(self.assembly.candidates)].copy()
 
     @property

@@ -7,17 +7,19 @@ here, and a row is refused whole at the first number that breaks one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.codes import Mode, Safety
+from hapticsim.codes import ON_EDGES, Mode, Safety
 from hapticsim.kernels.events.inside import LEFT_OUT
+from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
 VOLUME = 1e300  # solve/speed_selection.py, UNCHOSEN
 EXACT = 2.0**53
+LAST_PAIR = EDGE_PAIR + EDGES * EDGES - 1
 UNIT = 1e-3  # by which the length of a quaternion may be off
 
 Rule = Callable[[np.ndarray], bool]
@@ -81,7 +83,7 @@ class StateCheck:
             "hand_torque_D": _numbers,
             "turn_offset": _unit,
             "friction": _numbers,
-            "face": _whole(0, LEFT_OUT),
+            "face": self._faces([c.kind == ON_EDGES for c in assembly.candidates]),
             "depth": _within(-LARGEST, 0.0),
             "energy": _numbers,
             "swing": _numbers,
@@ -103,6 +105,11 @@ class StateCheck:
 
     def _coordinates(self, q: np.ndarray) -> bool:
         return _numbers(q) and all(_unit(q[i : i + 4]) for i in self._quaternions)
+
+    @staticmethod
+    def _faces(places: Sequence[bool]) -> Rule:
+        edges, face, pair = np.array(places, bool), _whole(0, LEFT_OUT), _whole(EDGE_PAIR, LAST_PAIR)
+        return lambda values: face(values[~edges]) and all(face(v) or pair(v) for v in values[edges])
 
     @staticmethod
     def _modes(contacts: int) -> Rule:

@@ -10,12 +10,15 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
+from hapticsim.codes import ON_BOX, ON_EDGES
+from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
 from hapticsim.kernels.memory.command import COMMAND, NAMES, apply_command
 from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
 from hapticsim.realtime.exchange import adopt
 from hapticsim.teleop.handover import HAND, MECHANISM, without_hand
 from hapticsim.teleop.state_check import StateCheck
 from tests.processes import CONFIGS, ROOT
+from tests.whole_scenes.test_edges_cross import BOX, scene
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +29,14 @@ def wam():
 @pytest.fixture(scope="module")
 def four_bar():
     return hs.Simulation(hs.load(CONFIGS / "four_bar.yaml"))
+
+
+@pytest.fixture(scope="module")
+def boxes():
+    """Two cubes that fall onto one another, turned: edges cross edges."""
+    cube = BOX.format(0.05, 0.05, 0.05)
+    starts = [((0.0, 0.0, 0.051), (0.0, 0.0, 0.0)), ((0.02, 0.0, 0.2), (0.3, 0.2, 0.6))]
+    return scene([cube] * 2, starts, ["name: floor, kind: plane"])
 
 
 def packed_of(sim: hs.Simulation) -> np.ndarray:
@@ -64,7 +75,7 @@ def test_a_new_operator_finds_the_mechanism_and_no_hand_on_it(wam: hs.Simulation
         assert np.array_equal(kept, expected[place : place + array.size]), name
 
 
-@pytest.mark.parametrize("which", ["wam", "four_bar"])
+@pytest.mark.parametrize("which", ["wam", "four_bar", "boxes"])
 def test_a_state_of_the_scene_passes_also_in_contact(which: str, request: pytest.FixtureRequest):
     sim = request.getfixturevalue(which)
     check = StateCheck(sim.assembly)
@@ -72,7 +83,25 @@ def test_a_state_of_the_scene_passes_also_in_contact(which: str, request: pytest
     for _ in range(200):
         sim.step()
         assert check.trouble(packed_of(sim)) == ""
+    assert which != "boxes" or sim._state.face.max() >= EDGE_PAIR
     sim.restore(start)
+
+
+def test_a_place_takes_pairs_of_edges_and_a_corner_takes_faces(boxes: hs.Simulation):
+    check, row = StateCheck(boxes.assembly), packed_of(boxes)
+    face = place_of(boxes.fork().state, "face")
+    kinds = [c.kind for c in boxes.assembly.candidates]
+    place, corner = face + kinds.index(ON_EDGES), face + kinds.index(ON_BOX)
+    for at, allowed, refused in (
+        (place, (0, 8, 16, 159), (9, 15, 160, -1)),
+        (corner, (0, 1, 8), (9, 16, -1)),
+    ):
+        before = row[at]
+        for values, trouble in ((allowed, ""), (refused, "its face is out of range")):
+            for value in values:
+                row[at] = value
+                assert check.trouble(row) == trouble, value
+        row[at] = before
 
 
 @pytest.mark.parametrize(
@@ -120,6 +149,7 @@ pack_state(state, start)
 check, predictor = StateCheck(sim.assembly), Predictor(sim.assembly)
 rng = np.random.default_rng(int(sys.argv[2]))
 wild = [np.nan, np.inf, -1.0, 0.5, 1e12, -1e12, 1e300, 2.0, 3.0, 7.0, 31.0, 33.0, 2.0**53]
+wild += [16.0, 100.0, 159.0, 160.0]
 taken = refused = 0
 for _ in range(int(sys.argv[3])):
     row = start.copy()
@@ -140,10 +170,10 @@ print(taken, refused)
 OTHERS = [pytest.param(name, marks=pytest.mark.long) for name in ("puck_and_wall", "four_bar")]
 
 
-@pytest.mark.parametrize("scene", ["wam_table", *OTHERS])
-def test_a_state_that_is_believed_never_ends_the_process(scene: str):
+@pytest.mark.parametrize("name", ["wam_table", *OTHERS])
+def test_a_state_that_is_believed_never_ends_the_process(name: str):
     """Random states: each is refused, or three ticks are taken from it, in a process that must live."""
-    program = [sys.executable, "-c", FUZZ, str(CONFIGS / f"{scene}.yaml"), "1", "3000"]
+    program = [sys.executable, "-c", FUZZ, str(CONFIGS / f"{name}.yaml"), "1", "3000"]
     done = subprocess.run(
         program, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}, timeout=200
     )

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.inside import GAP_DEEP, GAP_HELD
+from hapticsim.kernels.events.inside import GAP_DEEP, GAP_HELD, takes_edges
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, INSET, SIDE, edges_gap
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.point import cross_dot, shape_pose, surface_pose
@@ -84,6 +84,9 @@ def put_edges_in_places(plan, state, ws, m, deepest):
     deepest   [m] down to which edges that cross already are held where they are; 0 within a tick.
     """
     if m == ws.rows.size:  # no room for another row
+        for k in range(plan.contacts):
+            if takes_edges(plan, k):
+                ws.guard1[k] = math.inf
         return
     k = 0
     while k < plan.contacts:

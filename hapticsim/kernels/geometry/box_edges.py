@@ -69,7 +69,7 @@ def nearest_on_edges(plan, state, k, X):
 
     Seventeen scalars: P, Q, distance [m], n (unit, world), a, b, past.
     """
-    number = state.face[k] - EDGE_PAIR
+    number = max(state.face[k] - EDGE_PAIR, 0)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = shape_pose(plan.row_a[k], plan.edge_pose[k], X)
     px, py, pz, ax, ay, az, gx, gy, gz, half_a = edge_line(
         r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz, plan.edge_half[k], number // EDGES
