@@ -14,8 +14,9 @@ POINT_ROW, ANGLE_ROW, DISTANCE_ROW, SPEEDS_ROW, ROLL_ROW, SKATE_ROW, EQUATION_RO
 ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 
 # Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane, a box or a
-# capsule (a sphere, where it has no length), or its side alone; the side of a capsule across that of another
-ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING, ON_EDGES = range(6)
+# capsule (a sphere, where it has no length), or its side alone; the side of a capsule across that of another;
+# edges across edges; a sphere against a triangle mesh
+ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING, ON_EDGES, ON_MESH = range(7)
 
 
 class DeviceFlag(IntFlag):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_PLANE, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 
@@ -31,6 +31,7 @@ PAIRS = {
     ("sphere", "box"): PairKind(ON_BOX, 1),
     ("capsule", "box"): PairKind(ON_BOX, 4, back=ON_SIDE, places=4),
     ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
+    ("sphere", "mesh"): PairKind(ON_MESH, 4, places=4),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
     ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),

@@ -13,6 +13,7 @@ from hapticsim.model.constraints import Constraint
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
+from hapticsim.model.triangle_mesh import TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +22,7 @@ class Shape:
 
     kind and size: ``sphere`` (radius), ``capsule`` (radius, length between the two centres, along z of the
     shape), ``box`` (three half extents), ``plane`` (z = 0 of the shape, solid below; drawn with two half
-    extents).
+    extents), ``mesh`` (half extents of the box about the shape's origin that holds it).
     """
 
     name: str
@@ -30,6 +31,7 @@ class Shape:
     size: tuple[float, ...]  # [m]
     X_BS: Placement = field(default_factory=Placement)
     color: tuple[int, int, int] = (150, 160, 175)
+    mesh: TriangleMesh | None = None  # the surface of kind ``mesh``
 
 
 @dataclass(frozen=True, eq=False)
