@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from hapticsim.arguments import shown, unusable
+from hapticsim.assemble.mesh_tables import plan_of_meshes
 from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
 from hapticsim.equations.base import Equations
@@ -266,6 +267,7 @@ def _plan(
         edge_pose=_poses([c.X_AE or Placement() for c in candidates]),
         edge_half=np.array([c.edge_half for c in candidates], float).reshape(nk, 3),
         edge_places=np.array([c.places for c in candidates], np.int64),
+        **plan_of_meshes(candidates),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),

@@ -11,6 +11,7 @@ import numpy as np
 from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.triangle_mesh import TriangleMesh
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,13 @@ class Candidate:
     X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges
     edge_half: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
     places: int = 0  # Plan.edge_places
+    mesh: TriangleMesh | None = None  # of ON_MESH
 
     @property
     def thickness(self) -> float:
         """Sum of both radii of round shapes [m], without bound of others."""
+        if self.kind == ON_MESH:
+            return self.radius
         return self.radius + self.half[0] if ON_CAPSULE <= self.kind < ON_EDGES else math.inf
 
 
@@ -113,6 +117,18 @@ def places_of(a: Shape, b: Shape, count: int) -> list[Candidate]:
     ]  # fmt: skip
 
 
+def places_on_mesh(ball: Shape, b: Shape, count: int) -> list[Candidate]:
+    """Places for the faces, edges and vertices of a mesh b that a sphere touches at once."""
+    ((centre, radius, none),) = spheres_of(ball)
+    return [
+        Candidate(
+            ball.name, b.name, ball.body, centre, radius, none, b.body, ON_MESH, b.X_BS, half_of(b),
+            places=0 if i else count, mesh=b.mesh,
+        )
+        for i in range(count)
+    ]  # fmt: skip
+
+
 def candidates_of(scene: Scene) -> list[Candidate]:
     """Every candidate of a scene, in the order of its contact pairs.
 
@@ -128,7 +144,7 @@ def candidates_of(scene: Scene) -> list[Candidate]:
         if kind is None:
             a, b, kind = b, a, PAIRS[b.kind, a.kind]
         for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
-            if touched is None:
+            if touched is None or touched == ON_MESH:
                 continue
             for centre, radius, inward in spheres_of(ball):
                 found.append(
@@ -147,6 +163,8 @@ def candidates_of(scene: Scene) -> list[Candidate]:
                 )
         if kind.crossing:
             found.append(crossing_of(a, b))
-        if kind.places:
+        if kind.surface == ON_MESH:
+            found += places_on_mesh(a, b, kind.places)
+        elif kind.places:
             found += places_of(a, b, kind.places)
     return found

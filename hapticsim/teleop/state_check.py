@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.codes import ON_EDGES, Mode, Safety
+from hapticsim.codes import ON_EDGES, ON_MESH, Mode, Safety
 from hapticsim.kernels.events.inside import LEFT_OUT
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
+from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
 VOLUME = 1e300  # solve/speed_selection.py, UNCHOSEN
@@ -83,7 +84,7 @@ class StateCheck:
             "hand_torque_D": _numbers,
             "turn_offset": _unit,
             "friction": _numbers,
-            "face": self._faces([c.kind == ON_EDGES for c in assembly.candidates]),
+            "face": self._faces([c.kind for c in assembly.candidates], self._features(assembly)),
             "depth": _within(-LARGEST, 0.0),
             "energy": _numbers,
             "swing": _numbers,
@@ -107,9 +108,22 @@ class StateCheck:
         return _numbers(q) and all(_unit(q[i : i + 4]) for i in self._quaternions)
 
     @staticmethod
-    def _faces(places: Sequence[bool]) -> Rule:
-        edges, face, pair = np.array(places, bool), _whole(0, LEFT_OUT), _whole(EDGE_PAIR, LAST_PAIR)
-        return lambda values: face(values[~edges]) and all(face(v) or pair(v) for v in values[edges])
+    def _features(assembly: Assembly) -> int:
+        """The last number of a feature of any mesh (kernels/geometry/mesh_features.py)."""
+        plan = assembly.plan
+        return MESH_FEATURE + 4 * len(plan.mesh_normal) + len(plan.mesh_vertex) - 1
+
+    @staticmethod
+    def _faces(kinds: Sequence[int], last_feature: int) -> Rule:
+        face = _whole(0, LEFT_OUT)
+        held = {ON_EDGES: _whole(EDGE_PAIR, LAST_PAIR), ON_MESH: _whole(MESH_FEATURE, last_feature)}
+
+        def rule(values: np.ndarray) -> bool:
+            return all(
+                face(v) or (kind in held and held[kind](v)) for kind, v in zip(kinds, values, strict=True)
+            )
+
+        return rule
 
     @staticmethod
     def _modes(contacts: int) -> Rule:

@@ -27,6 +27,8 @@ from hapticsim.kernels.geometry.contact import (
     witness,
 )
 from hapticsim.kernels.geometry.corner import EDGE, FACES, LEVEL, height_over, past_edge
+from hapticsim.kernels.geometry.mesh_contact import mesh_witness
+from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE, NO_FEATURE, is_on_mesh, is_waiting
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import FREE
@@ -53,6 +55,9 @@ def where(plan, state, k, X):
     if has_ends(plan, k):
         face = state.face[k] if takes_edges(plan, k) else 0
         return face, witness(plan, state, k, X)[0], past_side(plan, state, k, X)
+    if is_on_mesh(plan, k):
+        phi, _, _, _, _, _, _, feature = mesh_witness(plan, state, k, X)
+        return (MESH_FEATURE + feature, phi, -1.0) if feature != NO_FEATURE else (0, phi, 1.0)
     if not is_corner_on_box(plan, k):
         return 0, witness(plan, state, k, X)[0], -1.0
     face = face_of(plan, state, k, X)
@@ -75,8 +80,10 @@ def takes_edges(plan, k):
 
 @inlined
 def has_no_gap(plan, state, k):
-    """True for what is inside and not held, and for a place without edges."""
+    """True for what is inside and not held, for a place without edges, and one on a mesh that waits."""
     face = state.face[k]
+    if is_on_mesh(plan, k) and face == 0:
+        return is_waiting(plan, state, k)
     return (FACES < face < EDGE_PAIR) or (face == 0 and takes_edges(plan, k))
 
 
@@ -119,6 +126,13 @@ def hold_here(plan, state, k, X):
     if height < state.depth[k] - GAP_HELD:
         state.depth[k] = height
     state.face[k] = face
+
+
+@kernel
+def forget_feature(plan, state, k):
+    """A place on a mesh that is let go looks for the next feature from now on."""
+    if is_on_mesh(plan, k) and state.face[k] >= MESH_FEATURE:
+        state.face[k], state.depth[k] = 0, 0.0
 
 
 @kernel

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from hapticsim.codes import Event
 from hapticsim.kernels.events.activation import let_go_driver
+from hapticsim.kernels.events.follow_mesh import follow_meshes
 from hapticsim.kernels.events.inside import (
     LEFT_OUT,
+    forget_feature,
     hold_here,
     is_near,
     look_inside,
@@ -94,6 +96,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
     Contacts that are imposed come before new ones where there are not rows enough.  What closes and is left
     out is let through, and told.
     """
+    follow_meshes(plan, state, ws.X)
     m = list_constraints(plan, state, ws)
     room = ws.rows.size - m
     for k in range(plan.contacts):
@@ -265,6 +268,8 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         if not imposed and state.mode[k] == HELD:
             record(out, LEAVE, k, 0.0, t)
         state.mode[k] = HELD if imposed else FREE
+        if not imposed:
+            forget_feature(plan, state, k)
     if lost > ENERGY_SEEN:  # by a contact that parts again at once
         record(out, IMPULSE, struck, lost, t)
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
@@ -291,6 +296,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
     that energy is only lost; projection closes what gap is left.
     """
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
+    follow_meshes(plan, state, ws.X)
     m = list_constraints(plan, state, ws)
     first = m
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_PLANE, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
 from hapticsim.kernels.geometry.box_edges import edges_gap, edges_row, edges_witness, past_edges
 from hapticsim.kernels.geometry.corner import (
     FACES,
@@ -28,6 +28,7 @@ from hapticsim.kernels.geometry.corner import (
     nearest_to_corner,
     sign_of,
 )
+from hapticsim.kernels.geometry.mesh_contact import mesh_row, mesh_witness
 from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
 from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness
 from hapticsim.kernels.machine_code.jit import inlined, kernel
@@ -161,6 +162,9 @@ def witness(plan, state, k, X):
     if plan.surface_kind[k] == ON_EDGES:
         phi, nx, ny, nz, cx, cy, cz = edges_witness(plan, state, k, X)
         return phi, nx, ny, nz, cx, cy, cz, False, False, True
+    if plan.surface_kind[k] == ON_MESH:
+        phi, nx, ny, nz, cx, cy, cz, _ = mesh_witness(plan, state, k, X)
+        return phi, nx, ny, nz, cx, cy, cz, False, False, True
     cx, cy, cz = sphere_centre(plan, k, X)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
     x, y, z = cx - ox, cy - oy, cz - oz
@@ -222,7 +226,7 @@ def gap_of(plan, state, k, X):
 @inlined
 def has_ends(plan, k):
     """True where candidate k is about a side alone: past its ends another candidate of the pair holds."""
-    return plan.surface_kind[k] >= ON_SIDE
+    return ON_SIDE <= plan.surface_kind[k] <= ON_EDGES
 
 
 @kernel
@@ -257,6 +261,8 @@ def contact_row(plan, state, k, i, ws):
         return segments_row(plan, k, i, ws) - state.depth[k]
     if plan.surface_kind[k] == ON_EDGES:
         return edges_row(plan, state, k, i, ws) - state.depth[k]
+    if plan.surface_kind[k] == ON_MESH:
+        return mesh_row(plan, state, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = point_row(plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     if int(fx) + int(fy) + int(fz) >= OFF_FACE:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_MESH, ON_PLANE
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, has_ends, is_corner_on_box, past_side
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
+from hapticsim.kernels.geometry.mesh_contact import past_region
 from hapticsim.kernels.machine_code.jit import inlined
 
 BEND = 1e-10  # [m] a piece ends this far past the bend, so that the next one starts beyond it
@@ -28,9 +29,14 @@ def overhang(plan, state, k, X):
 
 @inlined
 def is_lost(plan, state, k, X):
-    """True when a corner in contact has slid past the edge of its face, or what touches a side past it."""
+    """True when a corner in contact has slid past the edge of its face, or what touches a side past it.
+
+    Of a sphere on a mesh: where ``follow_meshes`` found nothing that holds it from here on.
+    """
     if has_ends(plan, k):
         return past_side(plan, state, k, X) > 0.5 * EDGE
+    if plan.surface_kind[k] == ON_MESH:
+        return past_region(plan, state, k, X) > 0.5 * BEND
     return is_corner_on_box(plan, k) and overhang(plan, state, k, X) > 0.5 * EDGE
 
 
@@ -40,7 +46,7 @@ def feature(plan, k, X):
 
     Of a capsule the half extents are those of its segment: past an end it is outside in z.
     """
-    if plan.surface_kind[k] == ON_PLANE or has_ends(plan, k):
+    if plan.surface_kind[k] == ON_PLANE or plan.surface_kind[k] == ON_MESH or has_ends(plan, k):
         return 0
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
@@ -64,6 +70,8 @@ def margin(plan, state, k, part, X):
         return math.inf
     if has_ends(plan, k):
         return EDGE - past_side(plan, state, k, X)
+    if plan.surface_kind[k] == ON_MESH:
+        return BEND - past_region(plan, state, k, X)
     if is_corner_on_box(plan, k):
         return EDGE - overhang(plan, state, k, X)
     x, y, z = centre_in_box(plan, k, X)

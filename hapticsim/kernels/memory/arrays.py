@@ -40,6 +40,7 @@ class Plan(Block):
 
     rows: Int  # addresses of the large parts of a tick (units.py)
     gap: Int
+    next_feature: Int
     choose: Int
     stage: Int
     start_piece: Int
@@ -92,7 +93,21 @@ class Plan(Block):
     # of two that cross radius of the second, half lengths of both
     edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
     edge_half: Matrix = of("nk, 3")  # [m] its half extents; of a capsule 0, 0, half length
-    edge_places: IntVector = of("nk")  # how many places for edges a pair has, at the first of them; else 0
+    edge_places: IntVector = of(
+        "nk"
+    )  # places for edges, or on a mesh, of a pair, at the first; else 0
+    mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh_search.py), else 0
+    mesh_leaves: IntVector = of("nk")
+    mesh_first: IntVector = of("nk")  # its first triangle
+    mesh_count: IntVector = of("nk")  # how many it has
+    mesh_box: Matrix = of("boxes, 6")  # [m] least x, y, z, then largest, in the axes of the mesh
+    mesh_vertex: Matrix = of("vertices, 3")  # [m] of all meshes, in the axes of each
+    mesh_vertex_normal: Matrix = of("vertices, 3")  # sum of the normals around it, weighted by their angles
+    mesh_normal: Matrix = of("triangles, 3")  # unit, outward
+    mesh_triangle: IntVector = of("3 * triangles")  # vertices of each, counter-clockwise from outside
+    mesh_neighbour: IntVector = of("3 * triangles")  # 3 t + i of the same edge in the triangle beyond it
+    mesh_ring_start: IntVector = of("vertices + 1")  # first entry of each vertex in mesh_ring
+    mesh_ring: IntVector = of("3 * triangles")  # 3 t + i where the vertex is corner i of triangle t
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
@@ -160,7 +175,8 @@ class State(Block, whole=True):
     hand_torque_D: Vector = of(3)  # [N m] last torque on the hand, for the slew limit
     turn_offset: Vector = of(4)  # w, x, y, z: the handle's body seen from the device's handle when armed
     friction: Vector = of("nb")  # [N] along the row of what slips, at the last stage: a first guess
-    face: IntVector = of("nk")  # 1 to 6: face of the box that holds a corner; 0, or what inside.py says
+    face: IntVector = of("nk")  # 1 to 6: face of the box that holds a corner; edges, a feature of a mesh;
+    # 0, or what inside.py says
     depth: Vector = of("nk")  # [m] gap at which a candidate is held that was found inside, at most 0
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 

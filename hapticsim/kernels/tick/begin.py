@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hapticsim.kernels.events.activation import release_violated
 from hapticsim.kernels.events.edge_places import put_edges_in_places
+from hapticsim.kernels.events.follow_mesh import follow_meshes
 from hapticsim.kernels.events.guards import row_forces
-from hapticsim.kernels.events.inside import GAP_DEEP
+from hapticsim.kernels.events.inside import GAP_DEEP, forget_feature
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.resolve_contacts import LEAVE, touching
 from hapticsim.kernels.events.switching import activate_by_touch, slip_or_break, switch_as_asked
@@ -106,9 +107,11 @@ def largest_of(a, first, end):
 @kernel
 def leave_lost_corners(plan, state, out, ws, m):
     """Delete the rows of corners that slid past the edge of their face; return the rows left."""
+    follow_meshes(plan, state, ws.X)
     for i in range(ws.counts[HELD_ROWS], m):
         if is_lost(plan, state, ws.rows[i], ws.X):
             state.mode[ws.rows[i]] = FREE
+            forget_feature(plan, state, ws.rows[i])
             state.rank[0] = state.rank[1] = 0
             state.volume[0] = UNCHOSEN
             record(out, LEAVE, ws.rows[i], 0.0, 0.0)

@@ -1,0 +1,164 @@
+"""The tables of triangle meshes as the tick takes them: neighbours, normals, and a tree of boxes.
+
+Triangles stand in the order of a curve through space [Morton 1966], so that those of a leaf are near one
+another, and a box of the tree holds a stretch of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hapticsim.model.candidates import Candidate
+from hapticsim.model.triangle_mesh import TriangleMesh
+
+LEAF = 4  # triangles in a leaf, at most
+BITS = 20  # of each coordinate in a place on the curve
+
+
+@dataclass(frozen=True, eq=False)
+class MeshTables:
+    """Tables of one mesh, or of several behind one another (Plan.mesh_...)."""
+
+    vertex: np.ndarray  # (nv, 3) [m]
+    vertex_normal: np.ndarray  # (nv, 3)
+    normal: np.ndarray  # (nt, 3) unit
+    triangle: np.ndarray  # (3 nt,)
+    neighbour: np.ndarray  # (3 nt,)
+    ring_start: np.ndarray  # (nv + 1,)
+    ring: np.ndarray  # (3 nt,)
+    box: np.ndarray  # (nodes, 6) [m] least x, y, z, then largest; node 0 is not used
+    leaves: int
+
+
+def tables_of(mesh: TriangleMesh) -> MeshTables:
+    """Return the tables of a closed mesh."""
+    vertex = np.ascontiguousarray(mesh.vertices, float)
+    corners = mesh.triangles[curve_order(vertex[mesh.triangles].mean(axis=1))]
+    points = vertex[corners]  # (nt, 3, 3)
+    normal = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    triangle = corners.ravel().astype(np.int64)
+    ring = np.argsort(triangle, kind="stable")
+    ring_start = np.searchsorted(triangle[ring], np.arange(len(vertex) + 1)).astype(np.int64)
+    box, leaves = tree_of_boxes(points)
+    return MeshTables(
+        vertex,
+        weighted_normals(len(vertex), corners, points, normal),
+        normal,
+        triangle,
+        neighbours_of(corners),
+        ring_start,
+        ring.astype(np.int64),
+        box,
+        leaves,
+    )
+
+
+def neighbours_of(corners: np.ndarray) -> np.ndarray:
+    """For each edge 3 t + i of the triangles (nt, 3) the same edge as the triangle beyond it passes it."""
+    start, end = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
+    count = int(corners.max(initial=0)) + 1
+    one_way, other_way = np.argsort(start * count + end), np.argsort(end * count + start)
+    neighbour = np.empty(start.size, np.int64)
+    neighbour[one_way] = other_way
+    return neighbour
+
+
+def weighted_normals(count: int, corners: np.ndarray, points: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Sum of the normals of the triangles around each vertex, weighted by their angles there (count, 3).
+
+    Its sign tells the outside where a vertex is what is nearest (Baerentzen and Aanaes 2005).
+    """
+    total = np.zeros((count, 3))
+    for i in range(3):
+        a = points[:, (i + 1) % 3] - points[:, i]
+        b = points[:, (i + 2) % 3] - points[:, i]
+        across = np.linalg.norm(np.cross(a, b), axis=1)
+        angle = np.arctan2(across, np.einsum("ij,ij->i", a, b))
+        for axis in range(3):
+            total[:, axis] += np.bincount(corners[:, i], angle * normal[:, axis], count)
+    return total
+
+
+def curve_order(points: np.ndarray) -> np.ndarray:
+    """Order of points (n, 3) along a curve that fills space."""
+    low = points.min(axis=0)
+    cell = (points.max(axis=0) - low).max() / (2**BITS - 1)
+    cells = ((points - low) / max(cell, 1e-300)).astype(np.uint64)
+    place = np.zeros(len(points), np.uint64)
+    for bit in range(BITS):
+        for axis in range(3):
+            one = (cells[:, axis] >> np.uint64(bit)) & np.uint64(1)
+            place |= one << np.uint64(3 * bit + axis)
+    return np.argsort(place, kind="stable")
+
+
+def tree_of_boxes(points: np.ndarray) -> tuple[np.ndarray, int]:
+    """Boxes (nodes, 6) of a complete tree over triangles (nt, 3, 3) in their order, and its leaves.
+
+    Node i has the children 2 i and 2 i + 1; leaf j of n holds the triangles from j nt // n to before
+    (j + 1) nt // n.
+    """
+    count = len(points)
+    leaves = 1
+    while leaves * LEAF < count:
+        leaves *= 2
+    start = np.arange(leaves) * count // leaves
+    box = np.zeros((2 * leaves, 6))
+    box[leaves:, :3] = np.minimum.reduceat(points.min(axis=1), start)
+    box[leaves:, 3:] = np.maximum.reduceat(points.max(axis=1), start)
+    level = leaves // 2
+    while level >= 1:
+        children = box[2 * level : 4 * level]
+        box[level : 2 * level, :3] = np.minimum(children[::2, :3], children[1::2, :3])
+        box[level : 2 * level, 3:] = np.maximum(children[::2, 3:], children[1::2, 3:])
+        level //= 2
+    return box, leaves
+
+
+def plan_of_meshes(candidates: Sequence[Candidate]) -> dict[str, np.ndarray]:
+    """The fields ``mesh_...`` of the plan."""
+    nk = len(candidates)
+    root, leaves, first, count = (np.zeros(nk, np.int64) for _ in range(4))
+    found: dict[int, tuple[MeshTables, int, int]] = {}
+    parts: list[MeshTables] = []
+    boxes = triangles = 0
+    for k, candidate in enumerate(candidates):
+        mesh = candidate.mesh
+        if mesh is None:
+            continue
+        if id(mesh) not in found:
+            found[id(mesh)] = tables_of(mesh), boxes, triangles
+            parts.append(found[id(mesh)][0])
+            boxes += len(parts[-1].box)
+            triangles += len(parts[-1].normal)
+        tables, root[k], first[k] = found[id(mesh)]
+        leaves[k], count[k] = tables.leaves, len(tables.normal)
+    vertices = np.cumsum([0, *(len(part.vertex) for part in parts)])
+    corners = np.cumsum([0, *(part.triangle.size for part in parts)])
+
+    def stacked(name: str, shape: tuple[int, ...] = (0, 3)) -> np.ndarray:
+        return np.concatenate([np.zeros(shape), *(getattr(part, name) for part in parts)])
+
+    def numbered(name: str, shift: np.ndarray) -> np.ndarray:
+        moved = [getattr(part, name) + by for part, by in zip(parts, shift[:-1], strict=True)]
+        return np.concatenate([np.zeros(0, np.int64), *moved])
+
+    starts = [part.ring_start[:-1] + by for part, by in zip(parts, corners[:-1], strict=True)]
+    return {
+        "mesh_root": root,
+        "mesh_leaves": leaves,
+        "mesh_first": first,
+        "mesh_count": count,
+        "mesh_box": stacked("box", (0, 6)),
+        "mesh_vertex": stacked("vertex"),
+        "mesh_vertex_normal": stacked("vertex_normal"),
+        "mesh_normal": stacked("normal"),
+        "mesh_triangle": numbered("triangle", vertices),
+        "mesh_neighbour": numbered("neighbour", corners),
+        "mesh_ring_start": np.concatenate([*starts, corners[-1:]]).astype(np.int64),
+        "mesh_ring": numbered("ring", corners),
+    }

@@ -1,0 +1,130 @@
+"""Which feature of a mesh a sphere is about to touch: a walk down a tree of boxes around its triangles.
+
+A pair of a sphere and a mesh has a few candidates, its places.  A place that holds keeps its feature in
+State.face, as MESH_FEATURE + its number.  The first place that is free looks for the next feature: where
+nothing is held the nearest one, else the nearest whose distance is a local minimum, and that touches in
+another direction than what is held.  The places after it have no gap.
+
+The tree is complete: node i has the children 2 i and 2 i + 1, the root is 1, and the triangles of a leaf
+stand side by side.  So the way back is kept in the bits of one number: bit l says that the other child l
+levels up was not looked into yet.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import ON_MESH
+from hapticsim.kernels.geometry.mesh_features import from_feature, nearest_of_triangle, region_margin
+from hapticsim.kernels.geometry.point import place, surface_pose
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+
+MESH_FEATURE = 16  # State.face of the feature 0
+BEYOND = 2e-5  # [m] farther than this from the sphere nothing is looked for beside what is held
+SAME = 1e-16  # square of the angle between two normals below which they are one contact
+MOST_LEAVES = 4096  # looked into at most; a sphere that fits into its mould is as near to all triangles
+NO_FEATURE = -1
+
+
+@inlined
+def is_on_mesh(plan, k):
+    return plan.surface_kind[k] == ON_MESH
+
+
+@inlined
+def first_place(plan, k):
+    """The first place of the pair of candidate k."""
+    while plan.edge_places[k] == 0:
+        k -= 1
+    return k
+
+
+@kernel
+def is_waiting(plan, state, k):
+    """True for a place behind another one that holds nothing."""
+    first = first_place(plan, k)
+    for other in range(first, k):
+        if state.face[other] < MESH_FEATURE:
+            return True
+    return False
+
+
+@inlined
+def is_first_alone(plan, state, k, first):
+    """True where no other place of the pair holds a feature."""
+    for other in range(first, first + plan.edge_places[first]):
+        if other != k and state.face[other] >= MESH_FEATURE:
+            return False
+    return True
+
+
+@inlined
+def centre_in_mesh(plan, k, X):
+    """Centre of the sphere of candidate k in the axes of its mesh, three scalars."""
+    cx, cy, cz = place(plan.row_a[k], plan.row_point_a[k], X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
+    x, y, z = cx - ox, cy - oy, cz - oz
+    return r0 * x + r3 * y + r6 * z, r1 * x + r4 * y + r7 * z, r2 * x + r5 * y + r8 * z
+
+
+@inlined
+def square_from_box(box, x, y, z):
+    """Square of the distance of a point from a box [m^2], 0 inside."""
+    dx = max(max(box[0] - x, x - box[3]), 0.0)
+    dy = max(max(box[1] - y, y - box[4]), 0.0)
+    dz = max(max(box[2] - z, z - box[5]), 0.0)
+    return dx * dx + dy * dy + dz * dz
+
+
+@kernel
+def is_another_contact(plan, state, k, first, feature, x, y, z):
+    """True where a feature faces the point, at a local minimum of its distance, and no place holds it, or one
+    with the same normal."""
+    distance, nx, ny, nz = from_feature(plan, feature, x, y, z)
+    if distance <= 0.0 or region_margin(plan, feature, x, y, z) < 0.0:
+        return False
+    for other in range(first, first + plan.edge_places[first]):
+        if other != k and state.face[other] >= MESH_FEATURE:
+            held = state.face[other] - MESH_FEATURE
+            if held == feature:
+                return False
+            _, mx, my, mz = from_feature(plan, held, x, y, z)
+            if (nx - mx) ** 2 + (ny - my) ** 2 + (nz - mz) ** 2 < SAME:
+                return False
+    return True
+
+
+def find_feature(plan, state, k, X):
+    """The feature that place k, which holds none, is about to touch, or NO_FEATURE.
+
+    Compiled once and called: ``units.next_feature``.
+    """
+    x, y, z = centre_in_mesh(plan, k, X)
+    first = first_place(plan, k)
+    alone = is_first_alone(plan, state, k, first)
+    found = NO_FEATURE
+    least = math.inf if alone else (plan.row_length[k] + BEYOND) ** 2
+    root, leaves = plan.mesh_root[k], plan.mesh_leaves[k]
+    start, count = plan.mesh_first[k], plan.mesh_count[k]
+    node, pending, looked = 1, 0, 0
+    while True:
+        if square_from_box(plan.mesh_box[root + node], x, y, z) < least:
+            if node < leaves:
+                node = 2 * node
+                left = square_from_box(plan.mesh_box[root + node], x, y, z)
+                node += int(square_from_box(plan.mesh_box[root + node + 1], x, y, z) < left)
+                pending = 2 * pending + 1
+                continue
+            leaf = node - leaves
+            for t in range(start + leaf * count // leaves, start + (leaf + 1) * count // leaves):
+                feature, square = nearest_of_triangle(plan, t, x, y, z)
+                if square < least and (alone or is_another_contact(plan, state, k, first, feature, x, y, z)):
+                    found, least = feature, square
+            looked += 1
+        if pending == 0 or looked == MOST_LEAVES:
+            return found
+        while pending & 1 == 0:
+            node //= 2
+            pending //= 2
+        node ^= 1
+        pending ^= 1
