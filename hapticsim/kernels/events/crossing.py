@@ -41,6 +41,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
     """
     lo, hi, step, slope = 0.0, remaining, remaining, 0.0
     culprit, before = -1, -1  # the guard that is looked for, and the one that fired last
+    is_near = False  # the step is where the cubic, or the rate of the gap there, says that it closes
     for trial in range(MOST_TRIALS + 1):
         out.counts[TRIALS] += 1
         advance(plan, state, inp, ws, t, step, m)
@@ -60,6 +61,8 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         if fired < 0:
             if step == remaining:
                 return step, -1
+            if is_near and ws.guard1[culprit] < HIT:
+                return step, culprit
             worst = math.inf
             for g in range(ws.guard1.size):
                 fires = has_fired(plan, state, g, ws.guard0, ws.guard2) and not has_jump(plan, state, g, m)

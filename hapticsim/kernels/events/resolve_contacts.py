@@ -268,7 +268,8 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         if not imposed and state.mode[k] == HELD:
             record(out, LEAVE, k, 0.0, t)
         state.mode[k] = HELD if imposed else FREE
-        if not imposed:
+    for k in range(plan.contacts):  # after all are held: a place looks beside what those before it hold
+        if state.mode[k] == FREE:
             forget_feature(plan, state, k)
     if lost > ENERGY_SEEN:  # by a contact that parts again at once
         record(out, IMPULSE, struck, lost, t)
