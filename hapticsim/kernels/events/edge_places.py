@@ -90,7 +90,7 @@ def put_edges_in_places(plan, state, ws, m, deepest):
         return
     k = 0
     while k < plan.contacts:
-        if plan.edge_places[k] > 0:
+        if takes_edges(plan, k) and plan.edge_places[k] > 0:
             put_edges_of_pair(plan, state, ws, k, deepest)
             k += plan.edge_places[k]
         else:

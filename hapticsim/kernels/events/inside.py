@@ -162,6 +162,8 @@ def sort_one(plan, state, ws, out, k, full, t):
             record(out, PASSED, k, -witness(plan, state, k, ws.X)[0], t)
         elif gap(plan, state, k, ws.X) < -GAP_HELD:
             hold_here(plan, state, k, ws.X)
+            if is_on_mesh(plan, k):  # a place that is free looks for its feature, down to this depth
+                state.face[k] = 0
 
 
 @kernel

@@ -93,9 +93,7 @@ class Plan(Block):
     # of two that cross radius of the second, half lengths of both
     edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
     edge_half: Matrix = of("nk, 3")  # [m] its half extents; of a capsule 0, 0, half length
-    edge_places: IntVector = of(
-        "nk"
-    )  # places for edges, or on a mesh, of a pair, at the first; else 0
+    edge_places: IntVector = of("nk")  # places for edges, or on a mesh, of a pair, at the first; else 0
     mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh_search.py), else 0
     mesh_leaves: IntVector = of("nk")
     mesh_first: IntVector = of("nk")  # its first triangle

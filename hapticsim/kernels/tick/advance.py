@@ -5,11 +5,18 @@ from __future__ import annotations
 from hapticsim.codes import ONE_SIDED
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.edge_places import put_edges_in_places
-from hapticsim.kernels.events.guards import block_of_guard, is_gap, read_guards, read_reported_guards
+from hapticsim.kernels.events.guards import (
+    block_of_guard,
+    is_gap,
+    is_of_block,
+    read_guards,
+    read_reported_guards,
+)
 from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.switching import activate_by_touch
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import OVERFLOWS, PIECES
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.rows.row_table import FREE
@@ -55,7 +62,8 @@ def advance(plan, state, inp, out, ws, m):
             break
         t += taken
         handled += 1
-        chatter = fires_again(plan, state, ws, fired) and taken < CHATTER_SHARE * plan.tick_s
+        again = fires_again(plan, state, ws, fired)
+        chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, fired))
         quick = quick + 1 if chatter else 0
         chatters = handled == plan.max_events or quick == CHATTERS
         quick = 0 if chatters else quick
@@ -93,6 +101,12 @@ def fires_again(plan, state, ws, guard):
         return False
     ws.fires[block] += 1
     return ws.fires[block] > 1
+
+
+@inlined
+def is_hollow(plan, state, guard):
+    """True for a guard of a sphere on a mesh: in a hollow it swings to rest in ever shorter times."""
+    return is_of_block(state, guard) and guard < plan.contacts and is_on_mesh(plan, guard)
 
 
 @kernel
