@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hapticsim.codes import ONE_SIDED
+from hapticsim.kernels.events.approach import longest_piece
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.edge_places import put_edges_in_places
 from hapticsim.kernels.events.guards import (
@@ -43,8 +44,9 @@ def advance(plan, state, inp, out, ws, m):
             read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
         reported = False
         sort_inside(plan, state, ws, out, t)
-        remaining = plan.tick_s - t
-        taken, fired = advance_to_event(plan, state, inp, out, ws, t, remaining, m, handled < plan.max_events)
+        remaining, watching = plan.tick_s - t, handled < plan.max_events
+        reach = longest_piece(plan, state, ws, remaining) if watching else remaining
+        taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         unseen = handled >= plan.max_events and pushes_in(plan, state, ws)
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
@@ -58,10 +60,13 @@ def advance(plan, state, inp, out, ws, m):
         out.counts[PIECES] += 1
         copy(ws.q1, ws.q0)
         copy(ws.u1, ws.u0)
-        if fired < 0:
+        if fired < 0 and reach == remaining:
             break
         t += taken
         handled += 1
+        if fired < 0:  # something fast may touch later in the tick
+            m = start_next_piece(plan, state, inp, out, ws, t, m)
+            continue
         again = fires_again(plan, state, ws, fired)
         chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, fired))
         quick = quick + 1 if chatter else 0
@@ -85,6 +90,12 @@ def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
         overlook_unheld(plan, state, ws, fired)
     if plan.driven == 1:  # impulses of what is driven do work
         ws.moved[0] = 1
+    return start_next_piece(plan, state, inp, out, ws, t, m)
+
+
+@kernel
+def start_next_piece(plan, state, inp, out, ws, t, m):
+    """First stage of the piece that begins at t; returns its rows."""
     if start_piece(plan, state, inp, out, ws, t, m, LOOKING):
         m = resolve(plan, state, inp, ws, out, t, 0)
         start_piece(plan, state, inp, out, ws, t, m, RESOLVED)

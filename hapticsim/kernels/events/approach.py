@@ -1,0 +1,38 @@
+"""How long a piece may be before a small fast part could pass through something thin between two looks.
+
+A gap is looked at where a piece ends.  It closes no sooner than after gap / speed; conservative advancement
+[Mirtich 1996] goes so far, and looks again.
+"""
+
+from __future__ import annotations
+
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_MESH
+from hapticsim.kernels.events.edge_places import fastest
+from hapticsim.kernels.geometry.contact import sphere_centre
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.rows.row_table import FREE
+
+
+@inlined
+def may_pass(plan, k):
+    """True for a sphere against a surface that has another side."""
+    kind = plan.surface_kind[k]
+    return plan.row_length[k] > 0.0 and (kind == ON_BOX or kind == ON_CAPSULE or kind == ON_MESH)
+
+
+@kernel
+def longest_piece(plan, state, ws, remaining):
+    """How long the next piece may be [s], at most ``remaining``.
+
+    Within it no sphere near enough to touch moves farther than its radius, beyond what its gap allows.
+    Expects the frames and velocities at the start of the piece in ws, and its gaps in ws.guard0.
+    """
+    longest = remaining
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE and may_pass(plan, k):
+            x, y, z = sphere_centre(plan, k, ws.X)
+            speed = fastest(plan.row_a[k], x, y, z, 0.0, ws) + fastest(plan.row_b[k], x, y, z, 0.0, ws)
+            radius, way = plan.row_length[k], speed * remaining
+            if way > radius and ws.guard0[k] < way:
+                longest = min(longest, max(ws.guard0[k], radius) / speed)
+    return longest
