@@ -14,7 +14,7 @@ from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE, centre_in_mesh,
 from hapticsim.kernels.machine_code.jit import kernel
 
 CAME_IN = -1e-14  # [m] by which rounding may say that a point is beside every region
-TURNED = 1e-6  # square of the angle by which the normal may turn at once
+TURNED = 1e-8  # square of the angle by which the normal may turn at once
 
 
 @kernel
