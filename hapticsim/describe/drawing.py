@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import Event
 from hapticsim.describe.columns import contact_groups, offline_quantities, tick_quantities
+from hapticsim.describe.simplified_mesh import Surface, surfaces_of
 from hapticsim.equations.base import Equations
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of, quaternions_of
@@ -98,7 +100,8 @@ class RowDrawing:
         self._templates = {topic: JsonTemplate(_places(tree)) for topic, tree in self._plots.items()}
         model = scene.model
         self._q = [table.columns.index(f"q{i}") for i in range(model.nq)]
-        self._shapes = scene.shapes or skeleton(model)
+        shapes = scene.shapes or skeleton(model)
+        self._shapes = list(zip(shapes, surfaces_of(shapes), strict=True))
         self._bodies = len(model.bodies)
         self._poses = equations.kernels.poses  # compiled now
         self._transforms = JsonTemplate({"transforms": [_transform(name) for name in model.body_names]})
@@ -114,7 +117,7 @@ class RowDrawing:
 
     def begin(self) -> Iterator[Message]:
         """The shapes, each in the frame of its body."""
-        yield foxglove.SCENE, 0, foxglove.scene_update(map(_entity, self._shapes))
+        yield foxglove.SCENE, 0, foxglove.scene_update(starmap(_entity, self._shapes))
 
     def rows(self, rows: np.ndarray) -> Iterator[Message]:
         """Plots and poses of the rows picked."""
@@ -190,8 +193,8 @@ def _schema(tree: Tree) -> Schema:
     return fields(properties, optional=True)
 
 
-def _entity(shape: Shape) -> dict[str, Any]:
-    """A shape as an entity in the frame of its body."""
+def _entity(shape: Shape, surface: Surface | None) -> dict[str, Any]:
+    """A shape as an entity in the frame of its body; ``surface`` is what is drawn of a mesh."""
     X, rotation = shape.X_BS, quaternion_of(shape.X_BS.rotation)
 
     def solid(kind: str, size: Sequence[float], z: float = 0.0) -> tuple[str, dict[str, Any]]:
@@ -205,6 +208,9 @@ def _entity(shape: Shape) -> dict[str, Any]:
         length = shape.size[1]
         ends = [solid("spheres", (r, r, r), z) for z in (-0.5 * length, 0.5 * length)]
         solids = [solid("cylinders", (r, r, length)), *ends]
+    elif surface:
+        at, indices = foxglove.pose(X.translation, rotation), surface.triangles.ravel().tolist()
+        solids = [foxglove.surface(at, surface.vertices.tolist(), indices, shape.color)]
     elif shape.kind == "box":
         solids = [solid("cubes", [2.0 * half for half in shape.size])]
     else:

@@ -13,12 +13,11 @@ from hapticsim.codes import Event
 from hapticsim.describe.constraints import ConstraintDescriber
 from hapticsim.describe.coupler import CouplerDescriber
 from hapticsim.describe.events import event_words, subject_of
+from hapticsim.describe.shapes import published_shapes
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.sample import PLACE, WIDTH
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of
-from hapticsim.model.scene import Scene, Shape
-from hapticsim.model.skeleton import skeleton
 from hapticsim.teleop.predictor import Prediction
 
 
@@ -39,6 +38,8 @@ class Describer:
         self._output, self._workspace = assembly.new_output(), assembly.new_workspace()
         self.coupler = CouplerDescriber(assembly, self._state.origin_W)
         self._locate = locate_kernel()
+        self._index = {name: i for i, name in enumerate(assembly.scene.model.body_names)} | {WORLD: -1}
+        self._shapes = published_shapes(assembly.scene, self._index)
         self.bodies(assembly.scene.q0)
         eq.kernels.energy(self._state.q, self._state.u, self._energy)
         self.sensors(self._state.q, self._state.u)
@@ -48,24 +49,13 @@ class Describer:
     ) -> dict[str, Any]:
         """Payload of topic ``scene``: what does not change.  A limit of 0 is one that is not known."""
         scene = self.assembly.scene
-        index = {b.name: i for i, b in enumerate(scene.model.bodies)}
-        index[WORLD] = -1
+        index = self._index
         return {
             "name": scene.name,
             "role": self.role,
             "bodies": list(scene.model.body_names),
             "links": [[index[link.parent], index[link.child]] for link in scene.model.links],
-            "shapes": [
-                {
-                    "name": s.name,
-                    "body": index[s.body],
-                    "kind": s.kind,
-                    "size": [float(x) for x in s.size],
-                    "pose": [*s.X_BS.translation.tolist(), *quaternion_of(s.X_BS.rotation).tolist()],
-                    "color": list(s.color),
-                }
-                for s in drawn_shapes(scene)
-            ],
+            "shapes": self._shapes,
             **self.coupler.scene(force_limit_N, torque_limit_Nm, workspace_radius_m),
             "rate_Hz": scene.rate_Hz,
             **self.constraints.scene(),
@@ -176,10 +166,3 @@ class Describer:
 
     def _subject(self, contact: int) -> str:
         return subject_of(self.assembly.candidates, self.constraints.names, contact)
-
-
-def drawn_shapes(scene: Scene) -> tuple[Shape, ...]:
-    """Return the shapes of a scene; with rods from joint to joint where no body of the mechanism has any."""
-    if any(shape.body != WORLD for shape in scene.shapes):
-        return scene.shapes
-    return (*scene.shapes, *skeleton(scene.model))

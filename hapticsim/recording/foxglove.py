@@ -36,8 +36,10 @@ _TIME = fields({"sec": COUNT, "nsec": {**COUNT, "maximum": 999_999_999}})
 _VECTOR = fields(dict.fromkeys("xyz", NUMBER))
 _QUATERNION = fields(dict.fromkeys("xyzw", NUMBER))
 _POSE = fields({"position": _VECTOR, "orientation": _QUATERNION})
-_SOLID = {"pose": _POSE, "size": _VECTOR, "color": fields(dict.fromkeys("rgba", NUMBER))}
-_UNUSED = ("arrows", "lines", "triangles", "texts", "models")  # of a scene entity, for us
+_COLOR = fields(dict.fromkeys("rgba", NUMBER))
+_SOLID = {"pose": _POSE, "size": _VECTOR, "color": _COLOR}
+_USED = ("cubes", "spheres", "cylinders", "triangles")
+_UNUSED = ("arrows", "lines", "texts", "models")  # of a scene entity, for us
 _ENTITY = fields(
     {
         "timestamp": _TIME,
@@ -49,6 +51,17 @@ _ENTITY = fields(
         "cubes": array(fields(_SOLID)),
         "spheres": array(fields(_SOLID)),
         "cylinders": array(fields({**_SOLID, "bottom_scale": NUMBER, "top_scale": NUMBER})),
+        "triangles": array(
+            fields(
+                {
+                    "pose": _POSE,
+                    "points": array(_VECTOR),
+                    "color": _COLOR,
+                    "colors": array(_COLOR),
+                    "indices": array(COUNT),
+                }
+            )
+        ),
         **{name: array({"type": "object"}) for name in _UNUSED},
     }
 )
@@ -108,11 +121,26 @@ def solid(
     kind : ``cubes``, ``spheres`` or ``cylinders``; their size (3,) [m] is that of the box around them.
     at : of ``pose``; color (3,) from 0 to 255.
     """
-    r, g, b = (c / 255.0 for c in color)
-    made: dict[str, Any] = {"pose": at, "size": vector(size), "color": {"r": r, "g": g, "b": b, "a": 1.0}}
+    made: dict[str, Any] = {"pose": at, "size": vector(size), "color": _opaque(color)}
     if kind == "cylinders":
         made |= {"bottom_scale": 1.0, "top_scale": 1.0}
     return kind, made
+
+
+def surface(
+    at: Mapping[str, Any],
+    points: Iterable[Iterable[float]],
+    indices: Iterable[int],
+    color: Sequence[int],
+) -> tuple[str, dict[str, Any]]:
+    """Return triangles between points (n, 3) [m], three indices each, with the array that they belong to."""
+    made = {"pose": at, "points": [vector(p) for p in points], "color": _opaque(color), "colors": []}
+    return "triangles", {**made, "indices": list(indices)}
+
+
+def _opaque(color: Sequence[int]) -> dict[str, float]:
+    r, g, b = (c / 255.0 for c in color)
+    return {"r": r, "g": g, "b": b, "a": 1.0}
 
 
 def entity(frame: str, name: str, solids: Iterable[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
@@ -124,7 +152,7 @@ def entity(frame: str, name: str, solids: Iterable[tuple[str, dict[str, Any]]]) 
         "lifetime": _START,  # without end
         "frame_locked": True,
         "metadata": [],
-        **{kind: [] for kind in ("cubes", "spheres", "cylinders", *_UNUSED)},
+        **{kind: [] for kind in (*_USED, *_UNUSED)},
     }
     for kind, one in solids:
         made[kind].append(one)

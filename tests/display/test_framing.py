@@ -16,7 +16,7 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import pygame
 
 from hapticsim.config.load import load, loads
-from hapticsim.describe.topics import drawn_shapes
+from hapticsim.describe.shapes import drawn_shapes, published_shapes
 from hapticsim.display.messages.scene import Poses, SceneMessage, StateMessage
 from hapticsim.display.palette import YELLOW, Type
 from hapticsim.display.scene.camera import OrbitCamera
@@ -30,7 +30,6 @@ from hapticsim.equations.tree.recursions import poses
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.multibody.joint import WORLD
-from hapticsim.model.multibody.rotation import quaternion_of
 from hapticsim.model.scene import Scene
 from tests import display_fake
 from tests.processes import CONFIGS
@@ -52,17 +51,7 @@ def poses_of(scene: Scene) -> Poses:
 
 def message_of(scene: Scene) -> SceneMessage:
     bodies = [b.name for b in scene.model.bodies]
-    shapes = [
-        {
-            "name": s.name,
-            "body": -1 if s.body == WORLD else bodies.index(s.body),
-            "kind": s.kind,
-            "size": list(s.size),
-            "pose": [s.X_BS.translation.tolist(), quaternion_of(s.X_BS.rotation).tolist()],
-            "color": list(s.color),
-        }
-        for s in drawn_shapes(scene)
-    ]
+    shapes = published_shapes(scene, {name: i for i, name in enumerate(bodies)} | {WORLD: -1})
     return SceneMessage.read(display_fake.scene(bodies=bodies, links=[], shapes=shapes, role="recording"))
 
 

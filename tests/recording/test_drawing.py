@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+from dataclasses import replace
 
 import jsonschema
 import numpy as np
@@ -20,6 +21,8 @@ from hapticsim.model.multibody.rotation import quaternion_of, quaternions_of, ro
 from hapticsim.recording.drawing import Sampler
 from hapticsim.recording.writer import RecordingWriter
 from tests.drawn import assembled, messages_of, rows_of, topics_in, written
+from tests.drawn_meshes import ball, shape_of, torus
+from tests.models import at
 from tests.places import WAM
 from tests.processes import CONFIGS
 
@@ -132,6 +135,22 @@ def test_every_shape_is_drawn_in_the_frame_of_its_body(drawn):
         shapes = {(s.name, s.body) for s in assembly.scene.shapes}
         assert {(e["id"], e["frame_id"]) for e in message["entities"]} == shapes
     assert all(e["cubes"] or e["spheres"] or e["cylinders"] for e in message["entities"])
+
+
+def test_a_mesh_is_drawn_as_few_triangles_that_foxglove_knows(tmp_path):
+    scene = hs.load(CONFIGS / "puck_and_wall.yaml")
+    fine, coarse = ball(0.05, 5), torus(0.1, 0.03, 20, 10)
+    shapes = shape_of("fine", fine, "puck", at(0.1, 0.2, 0.3)), shape_of("coarse", coarse)
+    assembly, path = assembled(replace(scene, shapes=shapes, contacts=())), tmp_path / "a.mcap"
+    written(path, assembly, rows_of(assembly, 100))
+    ((schema, _, message),) = messages_of(path)["/scene"]
+    jsonschema.Draft7Validator(json.loads(schema.data)).validate(message)
+    parsed("SceneUpdate", message)
+    (carried,), (still,) = (entity["triangles"] for entity in message["entities"])
+    assert carried["pose"]["position"] == {"x": 0.1, "y": 0.2, "z": 0.3}
+    assert 600 < len(carried["indices"]) // 3 < 1500 < len(fine.triangles)
+    points = np.array([[p[a] for a in "xyz"] for p in still["points"]])
+    assert np.array_equal(points, coarse.vertices) and still["indices"] == coarse.triangles.ravel().tolist()
 
 
 def test_an_event_is_a_line_of_the_log(drawn):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ from hapticsim.wire.messages.topics import DECLARED
 from hapticsim.wire.publisher import Publisher
 from hapticsim.wire.subscriber import Subscriber
 from tests import display_fake
+from tests.drawn_meshes import cuboid, shape_of
 from tests.four_bar import FOUR_BAR
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
@@ -121,6 +123,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[s
     """Payloads of every topic, each as its publisher makes it, that between them have every key."""
     folder = tmp_path_factory.mktemp("ends")
     scene = loads(WITH_A_FLOOR)
+    scene = replace(scene, shapes=(*scene.shapes, shape_of("stone", cuboid((0.1, 0.1, 0.1)))))
     sim = Simulation(scene)
     sim.step()
     row = np.zeros(len(sim.columns))

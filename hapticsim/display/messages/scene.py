@@ -18,8 +18,7 @@ from hapticsim.display.messages.orientation import SHORTEST, rotations
 from hapticsim.display.messages.reading import Payload, Unreadable, numbers, reading, vector
 from hapticsim.display.messages.rotation import Turned
 from hapticsim.display.messages.sensors import read_sensors
-
-SHAPE_SIZES = {"sphere": 1, "capsule": 2, "box": 3, "plane": 2}  # how many lengths each kind has
+from hapticsim.display.messages.shapes import DrawnShape, read_shape
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,19 +35,6 @@ class Poses:
         if np.any(np.linalg.norm(table[:, 3:], axis=1) < SHORTEST):
             raise Unreadable("bodies holds a quaternion of length zero")
         return cls(table[:, :3], rotations(table[:, 3:]))
-
-
-@dataclass(frozen=True, eq=False)
-class DrawnShape:
-    """Geometry on a body; sizes as in ``hapticsim.model.scene.Shape``."""
-
-    name: str
-    body: int  # index, -1 for the world
-    kind: str
-    size: tuple[float, ...]  # [m]
-    p_BS: np.ndarray  # (3,) [m]
-    R_BS: np.ndarray  # (3, 3)
-    color: tuple[int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +73,7 @@ class SceneMessage:
                 role=str(payload.get("role", "server")),
                 bodies=tuple(str(b) for b in payload["bodies"]),
                 links=np.array(payload.get("links") or [], dtype=int).reshape(-1, 2),
-                shapes=tuple(_shape(s, len(payload["bodies"])) for s in payload["shapes"]),
+                shapes=tuple(read_shape(s, len(payload["bodies"])) for s in payload["shapes"]),
                 origin_W=numbers(mapping["origin"], "mapping.origin", 3),
                 R_WD=numbers(mapping["rotation"], "mapping.rotation", 9).reshape(3, 3),
                 motion_scale=float(mapping["motion_scale"]),
@@ -201,18 +187,3 @@ def _contact(payload: Payload) -> Contact:
         force_N=float(numbers(payload["force_N"], "contacts.force_N", 1)[0]),
         gap_m=float(numbers(payload["gap_m"], "contacts.gap_m", 1)[0]),
     )
-
-
-def _shape(payload: Payload, body_count: int) -> DrawnShape:
-    kind, body, pose = str(payload["kind"]), int(payload["body"]), payload["pose"]
-    flat = numbers(
-        [n for part in pose for n in np.ravel(part)], "shapes.pose", 7
-    )  # [p, quat] or seven numbers
-    size = tuple(float(s) for s in numbers(payload["size"], "shapes.size"))
-    if kind not in SHAPE_SIZES or len(size) < SHAPE_SIZES[kind]:
-        raise Unreadable(f"shape {payload['name']!r} of kind {kind!r} with {len(size)} sizes cannot be drawn")
-    if not -1 <= body < body_count:
-        raise Unreadable(f"shape {payload['name']!r} stands on body {body} of {body_count}")
-    red, green, blue = (int(c) for c in payload["color"])
-    R_BS = rotations(flat[None, 3:])[0]
-    return DrawnShape(str(payload["name"]), body, kind, size, flat[:3], R_BS, (red, green, blue))

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import pygame
 
-from hapticsim.display.messages.scene import DrawnShape, Poses, PredictedMessage, SceneMessage, StateMessage
+from hapticsim.display.messages.scene import Poses, PredictedMessage, SceneMessage, StateMessage
+from hapticsim.display.messages.shapes import DrawnShape
 from hapticsim.display.palette import GRID, SKY, SKY_BOTTOM, SKY_TOP, blend
 from hapticsim.display.scene import marks
 from hapticsim.display.scene.camera import OrbitCamera
@@ -143,4 +144,6 @@ def _reach_down(shape: DrawnShape) -> float:
         return shape.size[0]
     if shape.kind == "capsule":
         return shape.size[0] + 0.5 * shape.size[1] * float(upright[2])
+    if shape.kind == "mesh":
+        return -float((shape.vertices_S @ shape.R_BS[2]).min())
     return float(upright[: len(shape.size)] @ shape.size)

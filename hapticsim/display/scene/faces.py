@@ -11,16 +11,17 @@ from hapticsim.display.messages.scene import Poses, SceneMessage
 from hapticsim.display.palette import SKY, WELL, Color, blend
 from hapticsim.display.scene.camera import OrbitCamera
 from hapticsim.display.scene.clip import clip_polygon, clip_segments, guard_planes
-from hapticsim.display.scene.mesh import place, tessellate
+from hapticsim.display.scene.mesh import grid, mesh_sizes, place, tessellate
+from hapticsim.display.scene.mesh_order import triangle_layers, turns
 from hapticsim.display.scene.order import layers
-from hapticsim.display.scene.shadow import Level, level_face, shadow_on
+from hapticsim.display.scene.shadow import Level, caster, level_face, shadow_on
 
 _LIGHT_W = np.array([-0.42, -0.58, 0.70]) / np.linalg.norm([-0.42, -0.58, 0.70])  # over the left shoulder
 _GHOST_ALPHA = 120
 _FULL_GHOST_M = 0.03  # displacement from which a ghost is as strong as it gets
 _FAINTEST = 6  # of 255: below, nobody sees it
 _EDGE = 0.45  # how much darker the edges of boxes are
-_SEAM, _CELLS = 0.12, 8  # the same for the lines across a plane, and into how many cells they divide it
+_SEAM = 0.12  # the same for the lines across a plane
 
 Shadow = tuple[np.ndarray, Color]  # outline (n, 3) [m, world] and fill
 
@@ -31,7 +32,8 @@ class Posed:
 
     p_WS: np.ndarray  # (ns, 3) [m]
     R_WS: np.ndarray  # (ns, 3, 3)
-    points_C: np.ndarray  # (nv, 3) [m] vertices in camera axes
+    points_W: np.ndarray  # (nv, 3) [m] vertices
+    points_C: np.ndarray  # (nv, 3) [m] in camera axes
     normals_W: np.ndarray  # (nf, 3)
     centres_W: np.ndarray  # (nf, 3) [m]
     facing: np.ndarray  # (nf,) whether the outside of the face is towards the eye
@@ -47,6 +49,7 @@ class Faces:
         moving = np.array([s.body >= 0 for s in shapes], dtype=bool)
         flat = np.array([s.kind in ("box", "plane") for s in shapes], dtype=bool)
         self.moving_faces, self.flat_faces = moving[owner], flat[owner]
+        self.mesh_size = mesh_sizes(self.mesh, shapes)[owner]
         self.solids = np.flatnonzero(flat)
         self.half = np.array(
             [
@@ -55,11 +58,11 @@ class Faces:
             ]
         ).reshape(-1, 3)
         self.rank_of_shape = np.cumsum(flat) - 1  # index among the solids, of a shape that is one
-        self.casting = np.flatnonzero(moving & ~flat)
+        self.casting = {int(i): caster(shapes[i]) for i in np.flatnonzero(moving & ~flat)}
         self.seams = {
             int(np.flatnonzero(owner == i)[1]): (
                 i,
-                _grid(*shapes[i].size[:2]),
+                grid(*shapes[i].size[:2]),
             )  # on the upper side of a sheet
             for i in range(len(shapes))
             if shapes[i].kind == "plane"
@@ -74,7 +77,7 @@ class Faces:
         normals_W = np.einsum("nij,nj->ni", R_WS[mesh.face_shape], mesh.normals_S)
         centres_W = points_W[mesh.faces].mean(axis=1)
         facing = ((eye_W - centres_W) * normals_W).sum(axis=1) > 0.0
-        return Posed(p_WS, R_WS, camera.to_camera(points_W), normals_W, centres_W, facing)
+        return Posed(p_WS, R_WS, points_W, camera.to_camera(points_W), normals_W, centres_W, facing)
 
     def paint(self, canvas: pygame.Surface, camera: OrbitCamera, poses: Poses, k: int) -> None:
         """Paint the scene at a pose; ``k`` canvas pixels per camera pixel."""
@@ -89,17 +92,19 @@ class Faces:
         normals, offsets = guard_planes(camera)
         whole = (faces_C @ normals.T >= offsets).all(axis=(1, 2))
         pixels = (camera.to_pixels(posed.points_C) * k)[mesh.faces[seen]]
-        order = np.lexsort((-faces_C[:, :, 1].mean(axis=1), layer))
+        turn = self._turns(posed, seen, layer, solid_layer, pixels, whole, eye_W)
+        order = np.lexsort((-faces_C[:, :, 1].mean(axis=1), turn, layer))
         shadows = self._shadows(posed, solid_layer, eye_W)
         waiting = sorted(shadows)
-        columns = (layer, pixels, colors, whole, flat)
-        for index, on, quad, fill, is_whole, is_flat in zip(
+        cut = flat | ((self.mesh_size[seen] > 0) & ~(faces_C @ normals.T < offsets).all(axis=1).any(axis=1))
+        columns = (layer, pixels, colors, whole, flat, cut)
+        for index, on, quad, fill, is_whole, is_flat, is_cut in zip(
             order.tolist(), *(column[order].tolist() for column in columns), strict=True
         ):
             while waiting and waiting[0] < on:
                 _paint_shadows(canvas, camera, shadows[waiting.pop(0)], k)
             if not is_whole:
-                if not is_flat:
+                if not is_cut:
                     continue  # a facet at the rim of the picture is not missed; a table top would be
                 quad = (camera.to_pixels(clip_polygon(camera, faces_C[index])) * k).tolist()
                 if len(quad) < 3:
@@ -112,6 +117,34 @@ class Faces:
                 pygame.draw.polygon(canvas, blend(color, WELL, _EDGE), quad, k)
         for on in waiting:
             _paint_shadows(canvas, camera, shadows[on], k)
+
+    def _turns(
+        self,
+        posed: Posed,
+        seen: np.ndarray,
+        layer: np.ndarray,
+        solid_layer: np.ndarray,
+        pixels: np.ndarray,
+        whole: np.ndarray,
+        eye_W: np.ndarray,
+    ) -> np.ndarray:
+        """Put faces of meshes, and what they hide, in their layers; returns the turn of each within its own.
+
+        Of the faces seen: layer (n,), pixels (n, 4, 2), whole (n,) as in `paint`.
+        """
+        size = self.mesh_size[seen]
+        if not size.any():
+            return np.zeros(len(seen), dtype=int)
+        corners_W, normals_W = posed.points_W[self.mesh.faces[seen]], posed.normals_W[seen]
+        of_mesh = size > 0
+        solids = posed.p_WS[self.solids], posed.R_WS[self.solids], self.half, solid_layer
+        layer[of_mesh] = triangle_layers(corners_W[of_mesh, :3], normals_W[of_mesh], *solids, eye_W)
+        depth = posed.points_C[self.mesh.faces[seen], 1].mean(axis=1)
+        boxes = np.stack([pixels.min(axis=1), pixels.max(axis=1)], axis=1)
+        boxes[~whole] = [[-np.inf] * 2, [np.inf] * 2]
+        groups = [np.flatnonzero(size == s) for s in np.unique(size[of_mesh])[::-1]]
+        groups.append(np.flatnonzero(~of_mesh & ~self.flat_faces[seen] & whole))
+        return turns(groups, layer, depth, corners_W, normals_W, boxes, eye_W)
 
     def paint_ghost(
         self, canvas: pygame.Surface, camera: OrbitCamera, poses: Poses, known: Poses | None, k: int
@@ -164,9 +197,7 @@ class Faces:
             level = level_face(posed.p_WS[solid], posed.R_WS[solid], self.half[rank])
             if level is None or eye_W[2] <= level.centre_W[2]:
                 continue
-            cast = [
-                shadow for i in self.casting if (shadow := self._shadow(level, posed, int(i))) is not None
-            ]
+            cast = [shadow for i in self.casting if (shadow := self._shadow(level, posed, i)) is not None]
             cast.sort(key=lambda outline_and_strength: outline_and_strength[1])
             base = np.array([self.shapes[solid].color], dtype=float)
             red, green, blue = lit(base, np.array([[0.0, 0.0, 1.0]]), level.centre_W[None], eye_W)[0].tolist()
@@ -177,9 +208,9 @@ class Faces:
         return found
 
     def _shadow(self, level: Level, posed: Posed, i: int) -> tuple[np.ndarray, float] | None:
-        size = self.shapes[i].size
-        reach = posed.R_WS[i][:, 2] * (0.5 * size[1] if self.shapes[i].kind == "capsule" else 0.0)
-        return shadow_on(level, posed.p_WS[i] - reach, posed.p_WS[i] + reach, size[0])
+        ends_S, radius = self.casting[i]
+        a_W, b_W = ends_S @ posed.R_WS[i].T + posed.p_WS[i]
+        return shadow_on(level, a_W, b_W, radius)
 
 
 def lit(colors: np.ndarray, normals_W: np.ndarray, at_W: np.ndarray, eye_W: np.ndarray) -> np.ndarray:
@@ -192,13 +223,6 @@ def lit(colors: np.ndarray, normals_W: np.ndarray, at_W: np.ndarray, eye_W: np.n
     glint = np.maximum((normals_W * middle).sum(axis=1), 0.0) ** 24
     shade = 0.36 + 0.12 * normals_W[:, 2] + 0.58 * diffuse
     return np.clip(colors * shade[:, None] + 46.0 * glint[:, None], 0.0, 255.0).astype(int)
-
-
-def _grid(hx: float, hy: float) -> np.ndarray:
-    """(n, 2, 3) [m] ends of the lines that divide a plane with half extents [m], in its own frame."""
-    stops = np.linspace(-1.0, 1.0, _CELLS + 1)[1:-1]
-    along = [[(hx * t, -hy, 0.0), (hx * t, hy, 0.0)] for t in stops]
-    return np.array(along + [[(-hx, hy * t, 0.0), (hx, hy * t, 0.0)] for t in stops])
 
 
 def _paint_shadows(canvas: pygame.Surface, camera: OrbitCamera, shadows: list[Shadow], k: int) -> None:

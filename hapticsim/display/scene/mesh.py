@@ -11,9 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.display.messages.scene import DrawnShape, Poses
+from hapticsim.display.messages.scene import Poses
+from hapticsim.display.messages.shapes import DrawnShape
 
 FINE, COARSE = (22, 4), (16, 3)  # facets around a capsule, and from its rim to its pole
+_CELLS = 8  # into which lines divide a plane, each way
+_LONGEST, _MOST = (
+    0.125,
+    1500,
+)  # edge of a mesh, of its diagonal; and triangles to which it is divided for that
+_RINGS = (
+    8  # of facets along a capsule, at most, where there are meshes among whose triangles they are ordered
+)
 _THIN_M = 0.025  # shapes up to this radius are small on the screen and drawn coarse
 
 _CORNERS = np.array([[x, y, z] for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)], dtype=float)
@@ -40,14 +49,26 @@ def box(hx: float, hy: float, hz: float) -> tuple[np.ndarray, np.ndarray]:
     return points, np.array(_BOX_FACES if hz > 0.0 else _BOX_FACES[:2])
 
 
+def grid(hx: float, hy: float) -> np.ndarray:
+    """(n, 2, 3) [m] ends of the lines that divide a plane with half extents [m], in its own frame."""
+    stops = np.linspace(-1.0, 1.0, _CELLS + 1)[1:-1]
+    along = [[(hx * t, -hy, 0.0), (hx * t, hy, 0.0)] for t in stops]
+    return np.array(along + [[(-hx, hy * t, 0.0), (hx, hy * t, 0.0)] for t in stops])
+
+
 def capsule(
-    radius: float, length: float, around: int = FINE[0], over: int = FINE[1]
+    radius: float, length: float, around: int = FINE[0], over: int = FINE[1], along: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (nv, 3) [m] and faces (nf, 4) of a capsule along z; a sphere at length 0 [m]."""
+    """Vertices (nv, 3) [m] and faces (nf, 4) of a capsule along z; a sphere at length 0 [m].
+
+    around, over, along : facets around it, from rim to pole, and from rim to rim.
+    """
     # Rings of constant latitude from the lower pole to the upper one; the equator stands twice, at both rims.
     half = np.linspace(0.0, 0.5 * math.pi, over + 1)
-    latitude = np.concatenate([half - 0.5 * math.pi, half if length > 0.0 else half[1:]])
-    shift = np.where(np.arange(len(latitude)) <= over, -0.5, 0.5) * length
+    between = np.linspace(-0.5, 0.5, along + 1)[1:-1] if length > 0.0 else np.zeros(0)
+    north = half if length > 0.0 else half[1:]
+    latitude = np.concatenate([half - 0.5 * math.pi, np.zeros(len(between)), north])
+    shift = length * np.concatenate([np.full(over + 1, -0.5), between, np.full(len(north), 0.5)])
     angle = np.arange(around) * (2.0 * math.pi / around)
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     points = np.empty((len(latitude), around, 3))
@@ -59,22 +80,48 @@ def capsule(
     return points.reshape(-1, 3), faces
 
 
+def divided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (nv, 3) [m] and triangles (nt, 3) of the same surface, its long triangles cut in halves.
+
+    Depth orders what is small.  A mesh of many triangles is taken as it is.
+    """
+    longest = _LONGEST * float(np.linalg.norm(np.ptp(points, axis=0)))
+    while True:
+        corners = points[triangles]
+        length = np.linalg.norm(
+            np.roll(corners, -1, axis=1) - corners, axis=2
+        )  # of the edge that begins there
+        long = length.max(axis=1) > longest
+        if not long.any() or len(triangles) + int(long.sum()) > _MOST:
+            return points, triangles
+        turned = (length[long].argmax(axis=1)[:, None] + np.arange(3)) % 3
+        a, b, c = np.take_along_axis(triangles[long], turned, axis=1).T
+        middle = len(points) + np.arange(len(a))
+        points = np.concatenate([points, 0.5 * (points[a] + points[b])])
+        halves = np.stack([a, middle, c], axis=1), np.stack([middle, b, c], axis=1)
+        triangles = np.concatenate([triangles[~long], *halves])
+
+
 def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
     """One mesh for all shapes; the index of a shape in the mesh is its index in ``shapes``."""
     points: list[np.ndarray] = [np.zeros((0, 3))]
     faces: list[np.ndarray] = [np.zeros((0, 4), dtype=int)]
     point_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
     face_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
-    count = 0
+    count, meshes = 0, any(shape.kind == "mesh" for shape in shapes)
     for index, shape in enumerate(shapes):
         if shape.kind == "box":
             new_points, new_faces = box(*shape.size[:3])
         elif shape.kind == "plane":
             new_points, new_faces = box(shape.size[0], shape.size[1], 0.0)
+        elif shape.kind == "mesh":
+            new_points, triangles = divided(shape.vertices_S, shape.triangles)
+            new_faces = triangles[:, [0, 1, 2, 2]]
         else:
             around, over = COARSE if shape.size[0] <= _THIN_M else FINE
             length = shape.size[1] if shape.kind == "capsule" else 0.0
-            new_points, new_faces = capsule(shape.size[0], length, around, over)
+            along = min(math.ceil(length / (2.0 * shape.size[0])), _RINGS) if meshes and length > 0.0 else 1
+            new_points, new_faces = capsule(shape.size[0], length, around, over, along)
         points.append(new_points)
         faces.append(new_faces + count)
         point_shape.append(np.full(len(new_points), index))
@@ -86,6 +133,19 @@ def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-30)
     colors = np.array([s.color for s in shapes], dtype=float).reshape(-1, 3)[owner]
     return Mesh(all_points, np.concatenate(point_shape), all_faces, owner, normals, colors)
+
+
+def mesh_sizes(mesh: Mesh, shapes: tuple[DrawnShape, ...]) -> np.ndarray:
+    """(ns,) size class of the triangles of each shape of kind ``mesh``, 1 the finest; 0 of other shapes.
+
+    Every class is twice as large as the one below it.
+    """
+    is_mesh = np.array([s.kind == "mesh" for s in shapes], dtype=bool)
+    corners = mesh.points_S[mesh.faces]
+    extent = np.linalg.norm(np.ptp(corners, axis=1), axis=1)  # of each face
+    size = np.array([np.median(extent[mesh.face_shape == i]) if m else 1.0 for i, m in enumerate(is_mesh)])
+    power = np.rint(np.log2(np.maximum(size, 1e-9))).astype(int)
+    return np.where(is_mesh, power - power.min(where=is_mesh, initial=1000) + 1, 0)
 
 
 def place(shapes: tuple[DrawnShape, ...], poses: Poses) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_TOUCHING_M = 1e-5  # things that only touch a face count as lying outside it
+TOUCHING_M = 1e-5  # things that only touch a face count as lying outside it
 
 
 def face_planes(p_WS: np.ndarray, R_WS: np.ndarray, half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -24,6 +24,12 @@ def face_planes(p_WS: np.ndarray, R_WS: np.ndarray, half: np.ndarray) -> tuple[n
     return normals, offsets
 
 
+def corners_of(p_WS: np.ndarray, R_WS: np.ndarray, half: np.ndarray) -> np.ndarray:
+    """(ns, 8, 3) [m] corners of boxes, given as to `face_planes`."""
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    return p_WS[:, None] + np.einsum("nij,ncj->nci", R_WS, signs * half[:, None])
+
+
 def solids_back_to_front(
     p_WS: np.ndarray, R_WS: np.ndarray, half: np.ndarray, eye_W: np.ndarray
 ) -> list[int]:
@@ -35,11 +41,10 @@ def solids_back_to_front(
     """
     count = len(p_WS)
     normals, offsets = face_planes(p_WS, R_WS, half)
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-    corners = p_WS[:, None] + np.einsum("nij,ncj->nci", R_WS, signs * half[:, None])
+    corners = corners_of(p_WS, R_WS, half)
     # outside[i, k, j]: every corner of box j lies beyond face k of box i
     beyond = np.einsum("iks,jcs->ikjc", normals, corners) - offsets[:, :, None, None]
-    outside = (beyond > -_TOUCHING_M).all(axis=3)
+    outside = (beyond > -TOUCHING_M).all(axis=3)
     facing = (normals @ eye_W > offsets)[:, :, None]
     may_follow = (outside & facing).any(axis=1).T | (outside & ~facing).any(axis=1)  # [j, i]
     distance = np.linalg.norm(p_WS - eye_W, axis=1)
@@ -59,7 +64,7 @@ def hidden(normals: np.ndarray, offsets: np.ndarray, eye_W: np.ndarray, points_W
     facing = normals @ eye_W > offsets
     if not facing.any():  # the eye is inside the solid: its faces look away and are not drawn
         return np.zeros(len(points_W), dtype=bool)
-    outside = points_W @ normals[facing].T > offsets[facing] - _TOUCHING_M
+    outside = points_W @ normals[facing].T > offsets[facing] - TOUCHING_M
     return ~outside.any(axis=1)
 
 

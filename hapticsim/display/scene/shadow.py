@@ -1,7 +1,7 @@
 """Shadows of round shapes on level faces, straight down: where the fingertip is above the table.
 
 A light overhead makes the shadow touch the shape exactly when the shape touches the surface, which is what
-a person at a haptic device needs to see.  Boxes cast none.
+a person at a haptic device needs to see.  A mesh casts that of a capsule about as large; boxes cast none.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+
+from hapticsim.display.messages.shapes import DrawnShape
 
 _HALF = 9  # points on each round end
 _FADE_M = 0.35  # height at which a shadow has lost two thirds of its strength
@@ -25,6 +27,23 @@ class Level:
     y_W: np.ndarray  # (3,) unit
     hx: float  # [m] half extents
     hy: float
+
+
+def caster(shape: DrawnShape) -> tuple[np.ndarray, float]:
+    """Centres (2, 3) [m] in the shape, and radius [m], of the capsule whose shadow a shape casts.
+
+    That of a mesh lies along the longest side of the box around it, and is as wide as the next longest.
+    """
+    ends = np.zeros((2, 3))
+    if shape.kind == "capsule":
+        ends[:, 2] = -0.5 * shape.size[1], 0.5 * shape.size[1]
+    if shape.kind != "mesh":
+        return ends, shape.size[0]
+    low, high = shape.vertices_S.min(axis=0), shape.vertices_S.max(axis=0)
+    half = 0.5 * (high - low)
+    _, radius, longest = np.sort(half).tolist()
+    ends[:, half.argmax()] = radius - longest, longest - radius
+    return 0.5 * (low + high) + ends, radius
 
 
 def stadium(a: np.ndarray, b: np.ndarray, radius: float) -> np.ndarray:

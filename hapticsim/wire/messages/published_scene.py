@@ -33,10 +33,12 @@ SCENE = Topic(
             inside=(
                 Field("name", "text", ""),
                 Field("body", "integer", "index of the body that carries it, -1 the world"),
-                Field("kind", "text", "`sphere`, `capsule`, `box` or `plane`"),
+                Field("kind", "text", "`sphere`, `capsule`, `box`, `plane` or `mesh`"),
                 Field("size", "numbers", "as below", "m"),
                 Field("pose", "numbers", "position [m] and quaternion in the body", "", 7),
                 Field("color", "integers", "red, green, blue, to 255", "", 3),
+                Field("vertices", "numbers", "of a mesh, three numbers for each", "m", absent=True),
+                Field("triangles", "integers", "of a mesh, three vertices each, from 0 on", absent=True),
             ),
         ),
         Field(
