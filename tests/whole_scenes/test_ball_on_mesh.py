@@ -1,0 +1,160 @@
+"""A ball on a triangle mesh: as on a box, in a groove, in a bowl, thrown, and from random starts."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import trimesh
+
+import hapticsim as hs
+from hapticsim.codes import Event
+from hapticsim.model.triangle_mesh import TriangleMesh
+from tests.meshes import (
+    GRAVITY,
+    ball_scene,
+    bowl,
+    box_mesh,
+    bumpy,
+    groove,
+    mesh_of,
+    plain_distance,
+    terrain,
+)
+from tests.watch import Watch
+
+HALF = (0.2, 0.15, 0.1)
+
+
+@pytest.mark.parametrize("divided", [0, 2])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_ball_on_a_box_of_triangles_moves_as_on_a_box(seed, divided):
+    """Over faces, edges and corners, thrown and spinning: the same path, whatever triangles there are."""
+    rng = np.random.default_rng(seed)
+    start = np.array([*rng.uniform(-0.15, 0.15, 2), 0.2])
+    velocity, restitution = rng.normal(size=3) * [1.0, 1.0, 0.3], 0.5 * (seed % 2)
+    ends = []
+    for solid in (HALF, box_mesh(HALF, divided)):
+        sim = hs.Simulation(ball_scene(solid, start, velocity, 0.04, restitution))
+        watch = Watch(sim).take(400)
+        ends.append((sim.state.q[:3], sim.state.u[3:6], watch.counts[Event.TOUCH] > 0))
+        assert watch.deepest > -1e-8
+    (q, u, touched), (q_mesh, u_mesh, touched_mesh) = ends
+    assert touched == touched_mesh
+    assert q_mesh == pytest.approx(q, abs=1e-7) and u_mesh == pytest.approx(u, abs=1e-6)
+
+
+def test_a_ball_at_rest_in_a_groove_shares_its_weight_between_both_sides():
+    angle, radius = 0.5, 0.05
+    sim = hs.Simulation(ball_scene(groove(angle), (0.0, 0.1, radius / math.cos(angle) + 0.01), radius=radius))
+    Watch(sim).take(300)
+    forces = [c.force for c in sim.state.contacts]
+    assert forces == pytest.approx(2 * [0.5 * GRAVITY / math.cos(angle)], rel=1e-9)
+    assert sim.state.q[2] == pytest.approx(radius / math.cos(angle), abs=1e-10)
+
+
+def test_a_ball_slides_down_one_side_of_a_groove_as_a_point_on_a_slope():
+    angle, radius = 0.3, 0.04
+    x = 0.3
+    place = (x, 0.0, x * math.tan(angle) + radius / math.cos(angle))
+    sim = hs.Simulation(ball_scene(groove(angle), place, radius=radius))
+    Watch(sim).take(300)
+    assert np.linalg.norm(sim.state.u[3:6]) == pytest.approx(GRAVITY * math.sin(angle) * 0.3, rel=1e-9)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_a_ball_bounces_on_a_vertex_and_on_an_edge_as_on_a_plane(restitution):
+    """Centred over them the normal is upright."""
+    for at in ((0.0, 0.0), (0.0, 0.05)):  # a vertex of the divided box, and the middle of an edge
+        sim = hs.Simulation(
+            ball_scene(box_mesh(HALF, 2), (*at, 0.1 + 0.05 + 0.1), radius=0.05, restitution=restitution)
+        )
+        top = 0.0
+        landed = math.sqrt(2 * 0.1 / GRAVITY)
+        for _ in range(int(1000 * (landed * (1.0 + restitution))) + 2):
+            sim.step()
+            if sim.time > landed:
+                top = max(top, sim.state.q[2])
+        assert top - 0.15 == pytest.approx(0.1 * restitution**2, abs=2e-5)
+        assert sim.state.q[:2] == pytest.approx(at, abs=1e-9)
+
+
+def test_a_ball_in_a_bowl_of_triangles_comes_to_rest_and_stays_there():
+    sim = hs.Simulation(ball_scene(bowl(), (0.15, 0.1, 0.15), radius=0.05))
+    watch = Watch(sim).take(6000)
+    assert watch.deepest > -1e-8 and watch.rise < 1e-9
+    lowest = sim.state.q[:3].copy()
+    assert np.linalg.norm(lowest[:2]) < 0.3
+    assert not watch.counts[Event.THROUGH]
+
+
+@pytest.mark.parametrize("speed", [5.0, 15.0, 50.0])
+def test_a_fast_small_ball_does_not_pass_a_thin_plate(speed):
+    """5 mm of ball against 2 mm of plate, 50 mm in a tick."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        for solid in ((0.5, 0.5, 0.001), box_mesh((0.5, 0.5, 0.001))):
+            velocity = (*rng.normal(size=2), -speed)
+            sim = hs.Simulation(ball_scene(solid, (0.0, 0.1, rng.uniform(0.05, 0.1)), velocity, 0.005))
+            Watch(sim).take(40)
+            assert sim.state.q[2] > 0.0
+
+
+def test_a_mesh_on_a_body_is_pushed_as_hard_as_it_pushes():
+    """The ball lands on a free block: momentum is kept, and so is angular momentum about the origin."""
+    scene = ball_scene(bumpy(np.random.default_rng(3)), (0.1, 0.05, 0.8), (0.0, 0.0, -3.0), carried=True)
+    sim = hs.Simulation(scene)
+    Watch(sim).take(400)
+    ball, block = sim.body_pose("ball"), sim.body_pose("block")
+    u = sim.state.u
+    fall = GRAVITY * sim.time
+    momentum = 1.0 * ball.rotation @ u[3:6] + 3.0 * block.rotation @ u[9:12]
+    assert momentum == pytest.approx([0.0, 0.0, -3.0 - 4.0 * fall], abs=1e-6)
+    assert abs(u[6:12]).max() > 1e-3, "the block was struck"
+
+
+def random_mesh(rng: np.random.Generator) -> TriangleMesh:
+    match rng.integers(6):
+        case 0:
+            return box_mesh(rng.uniform(0.1, 0.5, 3), int(rng.integers(3)))
+        case 1:
+            return bumpy(rng, int(rng.integers(1, 5)), rng.uniform(0.0, 0.3))
+        case 2:
+            return terrain(rng, int(rng.integers(3, 20)), rng.uniform(0.0, 0.15))
+        case 3:
+            return bowl(int(rng.integers(2, 30)), rng.uniform(0.2, 2.0))
+        case 4:
+            sections = rng.integers(4, 24, 2)
+            return mesh_of(
+                trimesh.creation.torus(
+                    0.4, rng.uniform(0.08, 0.2), major_sections=2 * sections[0], minor_sections=sections[1]
+                )
+            )
+    return mesh_of(
+        trimesh.creation.annulus(rng.uniform(0.1, 0.3), 0.5, 0.3, sections=int(rng.integers(5, 40)))
+    )
+
+
+@pytest.mark.parametrize("first", range(0, 120, 20))
+def test_random_balls_on_random_meshes_never_sink_and_never_gain_energy(first):
+    """Depth by plain geometry from all triangles, not by the gaps of the kernels."""
+    for seed in range(first, first + 20):
+        rng = np.random.default_rng(seed)
+        mesh, radius = random_mesh(rng), rng.choice([0.005, 0.02, 0.05, 0.1]) * rng.uniform(0.7, 1.3)
+        place = np.array([*rng.uniform(-0.3, 0.3, 2), np.abs(mesh.vertices).max() + 0.15])
+        velocity = rng.choice([0.0, 1.0, 5.0]) * rng.normal(size=3)
+        velocity[2] = -abs(velocity[2])
+        scene = ball_scene(mesh, place, velocity, radius, rng.choice([0.0, 0.6]), rng.choice([250.0, 1000.0]))
+        sim = hs.Simulation(scene)
+        least, scale = math.inf, 0.5 * velocity @ velocity + GRAVITY * place[2]
+        for i in range(500):
+            sim.step()
+            energy = sum(sim.energy())
+            least = min(least, energy)
+            assert energy - least <= 1e-7 * scale, f"seed {seed}, tick {i}"
+            assert not any(e.kind in (Event.THROUGH, Event.NOT_FINITE, Event.ENERGY) for e in sim.events)
+            if i % 10 == 0 or sim.events:
+                assert plain_distance(mesh, sim.state.q[:3]) - radius > -1e-6, f"seed {seed}, tick {i}"
+            if sim.state.q[2] < -1.0:
+                break
