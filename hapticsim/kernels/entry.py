@@ -23,7 +23,7 @@ from hapticsim.kernels.events.observe import locate, observe
 from hapticsim.kernels.events.resolve_contacts import resolve_contacts, rest_chattering
 from hapticsim.kernels.events.switching import resolve_switched_constraints
 from hapticsim.kernels.geometry.contact import gap_of
-from hapticsim.kernels.geometry.mesh_search import find_feature
+from hapticsim.kernels.geometry.mesh_search import FEATURE, find_feature
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
 from hapticsim.kernels.machine_code.beside import Beside, processors
@@ -51,7 +51,7 @@ def _run(step, plan, state, inp, out, ws, ticks):
 UNITS = {  # the large parts of a tick, by their names in the plan
     "rows": Called(write_rows, units.ROWS, __name__),
     "gap": Called(gap_of, units.GAP, __name__),
-    "next_feature": Called(find_feature, units.FEATURE, __name__),
+    "next_feature": Called(find_feature, FEATURE, __name__),
     "choose": Called(choose_independent, units.CHOICE, __name__),
     "stage": Called(evaluate_stage, units.STAGE, __name__),
     "start_piece": Called(evaluate_piece_start, units.PIECE, __name__),

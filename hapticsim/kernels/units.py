@@ -24,12 +24,10 @@ CHANGE = int64(_PLAN, _STATE, _INPUT, _WORKSPACE, _OUTPUT, f8, int64)
 
 ROWS = int64(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, int64)
 GAP = f8(_PLAN, _STATE, int64, f8[:, ::1])
-FEATURE = int64(_PLAN, _STATE, int64, f8[:, ::1])
 CHOICE = int64(_STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
 _rows_at = callable_at(ROWS)
 _gap_at = callable_at(GAP)
-_feature_at = callable_at(FEATURE)
 _piece_at = callable_at(PIECE)
 _choice_at = callable_at(CHOICE)
 _stage_at = callable_at(STAGE)
@@ -46,12 +44,6 @@ def evaluate_rows(plan, state, q, u, t, m, ws):
 def gap(plan, state, k, X):
     """Gap of candidate k [m] at the frames X: ``geometry.contact.gap_of``."""
     return _gap_at(plan.gap)(plan, state, k, X)
-
-
-@inlined
-def next_feature(plan, state, k, X):
-    """Feature of a mesh that place k is about to touch: ``geometry.mesh_search.find_feature``."""
-    return _feature_at(plan.next_feature)(plan, state, k, X)
 
 
 @inlined

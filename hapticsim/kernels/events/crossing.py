@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.dense import dense_crossing
+from hapticsim.kernels.events.dense import dense_border, dense_crossing
 from hapticsim.kernels.events.guards import (
     HIT,
     crossing_time,
     first_fired,
     has_fired,
     has_jump,
+    is_border,
     is_gap,
     read_guards,
     row_forces,
@@ -87,6 +88,10 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         guess = crossing_time(plan, state, ws.guard0, ws.guard2, lo, hi, m)
         if (trial == 0 or fired != before) and fired >= 0 and is_gap(plan, state, culprit):
             at, slope = dense_crossing(plan, state, ws, step)
+            is_near = lo < at < hi
+            guess = at if is_near else guess
+        elif trial == 0 and fired >= 0 and is_border(plan, state, fired):
+            at, slope = dense_border(plan, state, ws, step, fired)
             is_near = lo < at < hi
             guess = at if is_near else guess
         else:

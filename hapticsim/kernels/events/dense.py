@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.guards import HIT, has_fired
+from hapticsim.kernels.events.guards import HIT, block_of_guard, has_fired
+from hapticsim.kernels.geometry.edges import margin
 from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import FREE
@@ -20,6 +21,7 @@ CLOSE = 1e-12  # [m] a gap on the cubic that counts as zero
 SEARCHES = 6  # for where what starts closed has parted, if it does; the first guess takes it for a parabola
 FARTHER = 4.0  # times: the next place to look at where it has risen, but not yet parted
 STEPS = 16
+LOW = 0.05  # of what a margin is below zero: so far from the top false position would creep
 
 
 @kernel
@@ -133,6 +135,40 @@ def dense_crossing(plan, state, ws, h):
         if f > 0.0:
             a, fa = s, f
             fb = 0.5 * fb if side == 1 else fb  # the Illinois rule: neither end stays for long
+            side = 1
+        else:
+            b, fb = s, f
+            fa = 0.5 * fa if side == -1 else fa
+            side = -1
+    if not (abs(f_before) <= HIT and slope < 0.0):
+        return -1.0, 0.0
+    return before * h, slope
+
+
+@kernel
+def dense_border(plan, state, ws, h, guard):
+    """Where a contact comes to the border of its feature [s], and the rate there [m/s]: ``dense_crossing``.
+
+    The margin of a region rises from the border where the contact came in and falls to the one where it goes
+    out; halving gets past the top, false position to the zero.
+    """
+    for i in range(ws.rate1.size):
+        ws.rate1[i] = ws.qs[i]
+    k = block_of_guard(state, guard)
+    a, fa, b, fb = 0.0, ws.guard0[guard], 1.0, ws.guard2[guard]
+    before, f_before, slope, side = b, fb, 0.0, 0
+    for _ in range(2 * STEPS):
+        s = 0.5 * (a + b) if fa < LOW * -fb else a + (b - a) * (fa / (fa - fb))
+        go_to(plan, ws, h, s)
+        f = margin(plan, state, k, 0, ws.X)
+        if s != before:
+            slope = (f - f_before) / ((s - before) * h)
+        before, f_before = s, f
+        if abs(f) <= CLOSE:
+            break
+        if f > 0.0:
+            a, fa = s, f
+            fb = 0.5 * fb if side == 1 else fb
             side = 1
         else:
             b, fb = s, f

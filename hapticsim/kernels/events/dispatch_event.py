@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from hapticsim.codes import ONE_SIDED
+from hapticsim.kernels.events.follow_mesh import follow_meshes
 from hapticsim.kernels.events.guards import block_of_guard, is_of_block, row_forces
 from hapticsim.kernels.events.switching import activate_by_touch, let_slip, stick
+from hapticsim.kernels.geometry.edges import is_lost
+from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.rows.row_table import HELD, list_rows
 from hapticsim.kernels.units import resolve, resolve_after_switch, stage
 
@@ -13,6 +17,11 @@ def dispatch_event(plan, state, inp, ws, out, t, fired):
     """Do what guard ``fired`` asks for at (ws.q0, ws.u0); return the number of rows."""
     m = list_rows(plan, state, ws)
     block = block_of_guard(state, fired)
+    if not is_of_block(state, fired) and is_on_mesh(plan, block):
+        kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        follow_meshes(plan, state, ws.X)
+        if not is_lost(plan, state, block, ws.X):
+            return m
     if plan.block_law[block] != ONE_SIDED:
         if state.mode[block] > HELD:
             stick(plan, state, ws, out, block, t)

@@ -21,6 +21,7 @@ from hapticsim.kernels.events.inside import has_no_gap, takes_edges
 from hapticsim.kernels.events.resolve_contacts import feasible_forces
 from hapticsim.kernels.geometry.contact import has_ends
 from hapticsim.kernels.geometry.edges import margin
+from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.friction import read_friction_guards
@@ -118,6 +119,12 @@ def block_of_guard(state, g):
 def is_gap(plan, state, g):
     """True when guard g is the gap of a free candidate."""
     return g < plan.contacts and state.mode[g] == FREE
+
+
+@inlined
+def is_border(plan, state, g):
+    """True when guard g is what is left to the border of a feature of a mesh."""
+    return g >= state.mode.size and is_on_mesh(plan, g - state.mode.size)
 
 
 @inlined

@@ -114,30 +114,42 @@ def from_feature(plan, feature, x, y, z):
 
 
 @kernel
-def nearest_of_triangle(plan, t, x, y, z):
-    """The feature of triangle t that is nearest to a point, and the square of its distance [m^2]."""
+def nearest_of_triangle(plan, t, x, y, z, least):
+    """The feature of triangle t that is nearest to a point, and the square of its distance [m^2].
+
+    least   [m^2] a square beyond which only that it is beyond counts.
+    """
     faces, first = plan.mesh_normal.shape[0], 3 * t
     n = plan.mesh_normal[t]
     p = plan.mesh_vertex[plan.mesh_triangle[first]]
     height = (x - p[0]) * n[0] + (y - p[1]) * n[1] + (z - p[2]) * n[2]
+    if height * height >= least:
+        return t, math.inf
     beyond = False
     for i in range(3):
-        inside = inward(plan, first + i, x, y, z)
+        a, b = ends_of(plan, first + i)
+        p, q = plan.mesh_vertex[a], plan.mesh_vertex[b]
+        ex, ey, ez = q[0] - p[0], q[1] - p[1], q[2] - p[2]
+        mx, my, mz = n[1] * ez - n[2] * ey, n[2] * ex - n[0] * ez, n[0] * ey - n[1] * ex
+        dx, dy, dz = x - p[0], y - p[1], z - p[2]
+        inside = dx * mx + dy * my + dz * mz
         if inside < 0.0:
             beyond = True
-            a, b = ends_of(plan, first + i)
-            if along(plan, a, b, x, y, z) >= 0.0 and along(plan, b, a, x, y, z) >= 0.0:
-                return faces + edge_number(plan, first + i), height * height + inside * inside
+            ahead = dx * ex + dy * ey + dz * ez
+            behind = (x - q[0]) * ex + (y - q[1]) * ey + (z - q[2]) * ez
+            if ahead >= 0.0 and behind <= 0.0:
+                square = inside * inside / (ex * ex + ey * ey + ez * ez)
+                return faces + edge_number(plan, first + i), height * height + square
     if not beyond:
         return t, height * height
-    nearest, least = -1, math.inf
+    nearest, shortest = -1, math.inf
     for i in range(3):
         v = plan.mesh_triangle[first + i]
         p = plan.mesh_vertex[v]
         square = (x - p[0]) ** 2 + (y - p[1]) ** 2 + (z - p[2]) ** 2
-        if square < least:
-            nearest, least = v, square
-    return 4 * faces + nearest, least
+        if square < shortest:
+            nearest, shortest = v, square
+    return 4 * faces + nearest, shortest
 
 
 @kernel

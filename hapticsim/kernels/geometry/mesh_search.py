@@ -14,16 +14,29 @@ from __future__ import annotations
 
 import math
 
+from numba import float64, int64
+
 from hapticsim.codes import ON_MESH
 from hapticsim.kernels.geometry.mesh_features import from_feature, nearest_of_triangle, region_margin
 from hapticsim.kernels.geometry.point import place, surface_pose
+from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.memory.arrays import Plan, State
 
 MESH_FEATURE = 16  # State.face of the feature 0
 BEYOND = 2e-5  # [m] farther than this from the sphere nothing is looked for beside what is held
 SAME = 1e-16  # square of the angle between two normals below which they are one contact
 MOST_LEAVES = 4096  # looked into at most; a sphere that fits into its mould is as near to all triangles
 NO_FEATURE = -1
+
+FEATURE = int64(Plan._type, State._type, int64, float64[:, ::1])
+_find_at = callable_at(FEATURE)
+
+
+@inlined
+def next_feature(plan, state, k, X):
+    """``find_feature``, compiled once and called."""
+    return _find_at(plan.next_feature)(plan, state, k, X)
 
 
 @inlined
@@ -95,10 +108,7 @@ def is_another_contact(plan, state, k, first, feature, x, y, z):
 
 
 def find_feature(plan, state, k, X):
-    """The feature that place k, which holds none, is about to touch, or NO_FEATURE.
-
-    Compiled once and called: ``units.next_feature``.
-    """
+    """The feature that place k, which holds none, is about to touch, or NO_FEATURE."""
     x, y, z = centre_in_mesh(plan, k, X)
     first = first_place(plan, k)
     alone = is_first_alone(plan, state, k, first)
@@ -117,7 +127,7 @@ def find_feature(plan, state, k, X):
                 continue
             leaf = node - leaves
             for t in range(start + leaf * count // leaves, start + (leaf + 1) * count // leaves):
-                feature, square = nearest_of_triangle(plan, t, x, y, z)
+                feature, square = nearest_of_triangle(plan, t, x, y, z, least)
                 if square < least and (alone or is_another_contact(plan, state, k, first, feature, x, y, z)):
                     found, least = feature, square
             looked += 1
