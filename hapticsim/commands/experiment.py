@@ -19,7 +19,7 @@ from hapticsim.config.load import load, loads
 from hapticsim.config.overrides import parse_settings, refuse_settings
 from hapticsim.describe.columns import offline_quantities
 from hapticsim.describe.drawing import of_offline
-from hapticsim.describe.recorded_scene import OFFLINE
+from hapticsim.describe.recorded_scene import OFFLINE, about_files
 from hapticsim.equations.base import Equations
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
@@ -215,6 +215,7 @@ def record(run: OfflineRun, scene: Scene, equations: Equations, out: Path) -> No
         difference,
     )
     about = {"hapticsim": hapticsim.__version__, "kind": OFFLINE, "scene": scene.name, "path": scene.path}
+    about |= about_files(scene)
     about |= {"algorithm": run.algorithm, "integrator": run.integrator, "precision": run.precision}
     names = columns(scene.model)
     with RecordingWriter(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contact_notes import contact_notes
+from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.motion import torque_laws
 from hapticsim.config.robot import build_model
 from hapticsim.config.schema.scene import (
@@ -17,6 +18,7 @@ from hapticsim.config.schema.scene import (
     Box,
     Capsule,
     ContactEntry,
+    MeshEntry,
     Plane,
     SceneFile,
     Sphere,
@@ -36,6 +38,7 @@ from hapticsim.model.scene import (
     Shape,
 )
 from hapticsim.model.settings import CouplerSettings
+from hapticsim.model.triangle_mesh import TriangleMesh
 
 _OF_ROTATION = (
     "stiffness_Nm_per_rad", "damping_Nms_per_rad", "device_damping_Nms_per_rad", "torque_limit_Nm",
@@ -60,7 +63,7 @@ def build(
     if model.has_own_gravity and "gravity_m_per_s2" in entry.model_fields_set:
         notes.append("gravity_m_per_s2 is not used: the file of a mechanism says its gravity.")
     model = model.with_gravity(np.array(entry.gravity_m_per_s2))
-    shapes = _shapes(entry.shapes, model, refuse)
+    shapes = _shapes(entry.shapes, model, file_of, refuse, notes)
     q0, u0 = initial_state(entry.initial, model, refuse, notes)
     mapping = entry.mapping
     contacts = _contacts(entry.contacts, shapes, model, refuse)
@@ -116,28 +119,44 @@ def _checked_coupler(coupler: CouplerSettings, refuse: Refuse) -> CouplerSetting
     return coupler
 
 
-def _shapes(entries: list[AnyShape], model: SceneModel, refuse: Refuse) -> tuple[Shape, ...]:
+def _shapes(
+    entries: list[AnyShape],
+    model: SceneModel,
+    file_of: Callable[[tuple[str | int, ...]], Path],
+    refuse: Refuse,
+    notes: list[str],
+) -> tuple[Shape, ...]:
     carriers = (WORLD, *model.body_names)
     shapes: list[Shape] = []
+    read: dict[tuple[Path, tuple[float, ...]], TriangleMesh] = {}
     for index, entry in enumerate(entries):
         if entry.name in {s.name for s in shapes}:
             raise refuse(("shapes", index, "name"), f"= {entry.name!r} is taken: shape names must be unique.")
         if entry.body not in carriers:
             raise refuse(("shapes", index, "body"), _no_body(entry.body, carriers))
+        mesh = None
+        if isinstance(entry, MeshEntry):
+            place = ("shapes", index, "file")
+            if "\0" in entry.file:
+                raise refuse(place, f"= {entry.file!r} is not a path: remove the NUL character.")
+            key = (file_of(place).parent / entry.file, tuple(np.broadcast_to(entry.scale, 3).tolist()))
+            mesh = read[key] if key in read else read.setdefault(key, read_mesh(*key, notes))
         shapes.append(
             Shape(
                 entry.name,
                 entry.body,
                 entry.kind,
-                _size(entry),
+                _size(entry, mesh),
                 entry.origin.placement(),
                 _color(entry.color),
+                mesh,
             )
         )
     return tuple(shapes)
 
 
-def _size(entry: AnyShape) -> tuple[float, ...]:
+def _size(entry: AnyShape, mesh: TriangleMesh | None) -> tuple[float, ...]:
+    size: Sequence[float]
     match entry:
         case Sphere():
             size = [entry.radius_m]
@@ -147,6 +166,9 @@ def _size(entry: AnyShape) -> tuple[float, ...]:
             size = entry.half_extents_m
         case Plane():
             size = entry.drawn_half_extents_m
+        case _:
+            assert mesh is not None
+            size = np.abs(mesh.vertices).max(axis=0).tolist()
     return tuple(float(value) for value in size)
 
 
@@ -162,7 +184,7 @@ def _no_body(name: str, valid: tuple[str, ...]) -> str:
 def _contacts(
     entries: list[ContactEntry], shapes: tuple[Shape, ...], model: SceneModel, refuse: Refuse
 ) -> tuple[ContactPair, ...]:
-    """Resolve the pairs; in each, the plane or box that is touched stands second."""
+    """Resolve the pairs; in each, the plane, box or mesh that is touched stands second."""
     by_name = {s.name: s for s in shapes}
     anchor = model.rigid_groups()
     pairs: list[ContactPair] = []
@@ -182,7 +204,8 @@ def _contacts(
             raise refuse(
                 place,
                 f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
-                "a sphere, capsule or box may touch a plane or a box, and spheres and capsules one another.",
+                "a sphere, capsule or box may touch a plane or a box, spheres and capsules one another, "
+                "and a sphere a mesh.",
             )
         if anchor[a.body] == anchor[b.body]:
             raise refuse(

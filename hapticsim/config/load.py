@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping
 from dataclasses import replace
@@ -86,12 +87,12 @@ def _scene(
 
     # A recording keeps the text; one that leans on other files or values must carry those too.
     whole = text is not None and len(layers) == 1 and not given
-    source = text if text is not None and whole else to_text(data)
     try:
         try:
             entry = SceneFile.model_validate(data)
         except ValidationError as error:
             raise refuse(*sentence(SceneFile, error)) from None
+        source = text if text is not None and whole else to_text(_from_here(data, layers, path))
         scene = build(entry, path, source, lambda place: _file_of(place, layers), refuse)
         return replace(scene, overrides=laid_over)
     except ConfigError as error:  # about something that an override has a part in
@@ -174,6 +175,26 @@ def _layers(data: dict[str, Any], path: Path) -> list[tuple[Path, dict[str, Any]
         if len(seen) >= MAX_EXTENDS:
             raise ConfigError(path, "extends", f"is more than {MAX_EXTENDS} files deep: merge some of them.")
         path, data = below, parse(below, read_text(below))
+
+
+def _from_here(data: dict[str, Any], layers: list[tuple[Path, dict[str, Any]]], path: Path) -> dict[str, Any]:
+    """The data, which is valid, with the paths in it as they are from the folder of ``path``.
+
+    Those that stand in a file of another folder start there.
+    """
+    data = copy.deepcopy(data)
+    here = os.path.realpath(path.parent)
+    robot, shapes = data["robot"], data.get("shapes", [])
+    named: list[tuple[Place, Any, str]] = [
+        (("robot", k), robot.get(k), "path") for k in ("urdf", "mechanism")
+    ]
+    named += [(("shapes", index), shape, "file") for index, shape in enumerate(shapes)]
+    for place, section, key in named:
+        if section and section.get(key) is not None:
+            there = os.path.realpath(_file_of((*place, key), layers).parent)
+            if there != here and not os.path.isabs(section[key]):
+                section[key] = os.path.relpath(os.path.join(there, section[key]), here)
+    return data
 
 
 def _file_of(place: Place, layers: list[tuple[Path, dict[str, Any]]]) -> Path:

@@ -80,11 +80,14 @@ def missing_extra(file: Path) -> str:
     """Return the extra that a scene needs and that is not installed, or an empty string."""
     from hapticsim.model.library import library_models
 
-    robot = yaml.safe_load(file.read_text(encoding="utf-8")).get("robot") or {}
+    scene = yaml.safe_load(file.read_text(encoding="utf-8"))
+    robot = scene.get("robot") or {}
     if "package" in (robot.get("urdf") or {}) and not library_models():
         return "robots"
     if "mechanism" in robot and find_spec("sympy") is None:
         return "mechanisms"
+    if any(shape.get("kind") == "mesh" for shape in scene.get("shapes", [])) and find_spec("trimesh") is None:
+        return "meshes"
     return ""
 
 

@@ -1,13 +1,14 @@
-"""The scene of a recording, and the programs in it.
+"""The scene of a recording, and the files that it was made of: programs, meshes.
 
 A recording is a file that somebody sends, and a mechanism in it is a Python program.  Its text and hash are
 in the recording; it is run where the user says that it may be, or where the same text has been run and
-compiled before.
+compiled before.  Of a mesh the recording has the hash: the file must still give that surface.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 
 from hapticsim.config.load import MAX_BYTES, loads
 from hapticsim.equations.kane.source import recorded_mechanism
@@ -16,13 +17,17 @@ from hapticsim.model.scene import Scene
 from hapticsim.recording.reader import Recording
 
 TEXT, HASH = "mechanism", "mechanism_sha256"  # metadata of a recording
+MESHES = "mesh_sha256"  # hashes by shape, as JSON
 OFFLINE = "offline"  # its kind, where the mechanism moved alone: rows at accepted steps, and no ticks
 
 
-def about_mechanism(scene: Scene) -> dict[str, str]:
-    """Return what a recording keeps of the mechanism file of its scene; empty where there is none."""
+def about_files(scene: Scene) -> dict[str, str]:
+    """Return what a recording keeps of the files of its scene; empty where it is made of its text alone."""
     text = scene.model.program
-    return {} if text is None else {TEXT: text, HASH: _hash(text)}
+    about = {} if text is None else {TEXT: text, HASH: _hash(text)}
+    if prints := _fingerprints(scene):
+        about[MESHES] = json.dumps(prints)
+    return about
 
 
 def scene_of(recording: Recording, trust: bool) -> Scene:
@@ -32,7 +37,7 @@ def scene_of(recording: Recording, trust: bool) -> Scene:
 
     Raises
     ------
-    ConfigError : it holds a program that was never run here, or what is no scene.
+    ConfigError : it holds a program that was never run here, or what is no scene; a mesh file is another.
     """
     text = recording.metadata.get(TEXT)
     if len(recording.config_text) > MAX_BYTES:
@@ -49,7 +54,28 @@ def scene_of(recording: Recording, trust: bool) -> Scene:
         "give --trust to run it, if you know who wrote it."
     )
     with recorded_mechanism(text, "" if trust else refusal):
-        return loads(recording.config_text, recording.metadata.get("path") or recording.path)
+        scene = loads(recording.config_text, recording.metadata.get("path") or recording.path)
+    _check_meshes(recording, scene)
+    return scene
+
+
+def _check_meshes(recording: Recording, scene: Scene) -> None:
+    """Refuse a mesh file that gives another surface than the one that was recorded."""
+    try:
+        recorded = dict(json.loads(recording.metadata.get(MESHES, "{}")))
+    except (ValueError, TypeError):
+        recorded = {"": ""}
+    for name, now in _fingerprints(scene).items():
+        if recorded and recorded.get(name) != now:
+            raise ConfigError(
+                recording.path,
+                "",
+                f"was made with another mesh of the shape {name!r}: put the file of then in its place.",
+            )
+
+
+def _fingerprints(scene: Scene) -> dict[str, str]:
+    return {s.name: s.mesh.fingerprint for s in scene.shapes if s.mesh is not None}
 
 
 def _hash(text: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -12,8 +14,16 @@ class TriangleMesh:
     """Vertices that triangles share, each counter-clockwise seen from outside.
 
     Every edge belongs to two triangles, which pass it in opposite directions: the surface is closed, and has
-    an inside (``config.mesh_file`` refuses others).
+    an inside (``config.mesh_file`` refuses others).  About each vertex there is one fan of triangles,
+    and each triangle has an area.
     """
 
     vertices: np.ndarray  # (nv, 3) [m] in the axes of the shape
     triangles: np.ndarray  # (nt, 3) int64, indices of vertices
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The sha256 of its vertices and triangles, by which a recording knows its surface again."""
+        digest = hashlib.sha256(self.vertices.astype("<f8").tobytes())
+        digest.update(self.triangles.astype("<i8").tobytes())
+        return digest.hexdigest()

@@ -21,7 +21,7 @@ import hapticsim
 from hapticsim.assemble.initial_check import assemble_start
 from hapticsim.describe.columns import tick_quantities
 from hapticsim.describe.drawing import of_ticks
-from hapticsim.describe.recorded_scene import about_mechanism
+from hapticsim.describe.recorded_scene import about_files
 from hapticsim.describe.runs import live_line, report
 from hapticsim.describe.topics import Describer
 from hapticsim.haptics.delay import device_rate_Hz
@@ -138,7 +138,7 @@ class Server:
             self.describer = Describer(self.assembly, role)
             if record:
                 about = {"hapticsim": hapticsim.__version__, "kind": "run", "scene": scene.name}
-                about |= {"path": scene.path, **about_mechanism(scene)}
+                about |= {"path": scene.path, **about_files(scene)}
                 writer = RecordingWriter(
                     record,
                     self.loop.columns,

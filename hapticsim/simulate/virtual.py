@@ -16,7 +16,7 @@ from hapticsim.codes import Event, Mode, Safety
 from hapticsim.describe.columns import tick_quantities
 from hapticsim.describe.drawing import of_ticks
 from hapticsim.describe.forces import refused_engages, refused_event
-from hapticsim.describe.recorded_scene import about_mechanism
+from hapticsim.describe.recorded_scene import about_files
 from hapticsim.describe.topics import Describer
 from hapticsim.drivers.calls import called, info_of, wrong, zero
 from hapticsim.errors import ConfigError, HapticsimError, brief
@@ -91,7 +91,7 @@ def simulate(
             "kind": "simulate",
             "scene": scene.name,
             "path": scene.path,
-            **about_mechanism(scene),
+            **about_files(scene),
         }
         writer = AlongsideWriter(
             RecordingWriter(

@@ -11,7 +11,7 @@ import pytest
 from hapticsim_devices.scripted import Scripted
 
 from hapticsim.config.load import load, loads
-from hapticsim.describe.recorded_scene import about_mechanism, scene_of
+from hapticsim.describe.recorded_scene import about_files, scene_of
 from hapticsim.drivers.registry import options_for
 from hapticsim.equations.kane.source import MechanismFile, load_mechanism
 from hapticsim.errors import ConfigError, HapticsimError
@@ -52,7 +52,7 @@ def recorded(folder: Path, **about: str) -> Path:
 
 def with_text(folder: Path, text: str) -> Path:
     model = MechanismModel("m", (), source=MechanismFile("attached.py", text))
-    return recorded(folder, **about_mechanism(type("Scene", (), {"model": model})()))
+    return recorded(folder, **about_files(type("Scene", (), {"model": model, "shapes": ()})()))
 
 
 OPEN = [lambda file, trust: play(file, False, str, trust), lambda file, trust: Animation(file, str, trust)]

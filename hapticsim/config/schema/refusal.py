@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from hapticsim.config.schema.robot import ADDRESS
+from hapticsim.config.schema.robot import ADDRESS, Words
 from hapticsim.config.schema.settings import SectionClass, is_section, keys_of
 from hapticsim.errors import listed, nearest
 
@@ -170,6 +170,9 @@ def allowance(annotation: Any, metadata: Iterable[Any] = ()) -> str:
             annotation = some[0]
         else:
             break
+    for mark in marks:
+        if isinstance(mark, Words):
+            return mark.text
     bounds = {
         n: getattr(m, n) for m in marks for n in ("gt", "ge", "lt", "le") if getattr(m, n, None) is not None
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -10,6 +11,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from hapticsim.model.constraints import NAME_LENGTH, is_constraint_name
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_from_rpy
+
+
+@dataclass(frozen=True)
+class Words:
+    """Mark of a key whose type does not say what it may be."""
+
+    text: str
+
 
 ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 

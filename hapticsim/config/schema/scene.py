@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.robot import (
@@ -17,6 +17,7 @@ from hapticsim.config.schema.robot import (
     Name,
     NotNegative,
     Origin,
+    PathName,
     Positive,
     PositiveVector2,
     PositiveVector3,
@@ -25,9 +26,26 @@ from hapticsim.config.schema.robot import (
     Section,
     Vector2,
     Vector3,
+    Words,
 )
 from hapticsim.config.schema.settings import FromMapping
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
+
+LARGEST = 1e300  # a whole number beyond is none that a float can be
+
+
+def _one_or_three(value: Any) -> list[float]:
+    numbers = value if isinstance(value, list) else [value] * 3
+    if len(numbers) != 3 or not all(
+        isinstance(n, int | float) and not isinstance(n, bool) and 0.0 < n < LARGEST for n in numbers
+    ):
+        raise ValueError("is no scale")
+    return [float(n) for n in numbers]
+
+
+Scale = Annotated[
+    Any, AfterValidator(_one_or_three), Words("a finite number above 0, or a list of 3 of them")
+]
 
 
 class ShapeEntry(Section):
@@ -72,14 +90,23 @@ class Plane(ShapeEntry):
     )
 
 
-AnyShape = Annotated[Sphere | Capsule | Box | Plane, Field(discriminator="kind")]
+class MeshEntry(ShapeEntry):
+    """A closed surface of triangles, read from a file; its coordinates are those of the shape."""
+
+    kind: Literal["mesh"] = Field(description="mesh")
+    file: PathName = Field(description="STL, OBJ, PLY, OFF, glTF, GLB or DAE file, relative to this config")
+    scale: Scale = Field(default=1.0, description="metres per unit of the file; three: along its x, y, z")
+
+
+AnyShape = Annotated[Sphere | Capsule | Box | Plane | MeshEntry, Field(discriminator="kind")]
 
 
 class ContactEntry(Section):
     """Two shapes that may touch: rigid, without friction, never pulling."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
-        description="shape names: a sphere, capsule or box, and a plane or box; or two of sphere and capsule"
+        description="shape names: a sphere, capsule or box, and a plane or box; two of sphere and capsule; "
+        "or a sphere and a mesh"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"

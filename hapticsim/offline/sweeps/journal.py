@@ -118,7 +118,8 @@ class Journal:
 def _plain(value: Any) -> Any:
     """Return arrays and numbers of numpy, and scenes, as JSON has them."""
     if isinstance(value, Scene):
-        return [value.path, value.source]
+        meshes = [shape.mesh.fingerprint for shape in value.shapes if shape.mesh is not None]
+        return [value.path, value.source, *meshes]
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not JSON")
