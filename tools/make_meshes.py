@@ -3,8 +3,8 @@
     python tools/make_meshes.py                        configs/meshes/knob.ply
     python tools/make_meshes.py --around 400 --out fine.ply
 
-The knob is star-shaped around its axis, z: a turned profile with a bead and a waist, twelve flutes that fade
-out above and below, and a dimple on top.  With n vertices around there are about n^2 triangles.
+The knob is star-shaped around its axis, z: a turned profile with a bead and a waist, six flutes that fade
+out above and below, and a dimple on top.  With n vertices around there are about 5/6 n^2 triangles.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ PROFILE_m = (  # radius, height
     (0.022, 0.032), (0.030, 0.037), (0.037, 0.045), (0.039, 0.055), (0.037, 0.065), (0.031, 0.073),
     (0.022, 0.078), (0.012, 0.0795), (0.005, 0.0775),
 )  # fmt: skip
-FLUTES, FLUTE_m = 12, 0.0016
+FLUTES, FLUTE_m = 6, 0.005
 FLUTED_m = (0.040, 0.070)  # heights between which the flutes are deep
 
 
 def knob(around: int) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (nv, 3) [m] and triangles (nt, 3) of the knob."""
-    profile = smooth(np.array(PROFILE_m), max(8, around // 2))
+    profile = smooth(np.array(PROFILE_m), max(8, 5 * around // 12))
     angle = 2.0 * np.pi * np.arange(around) / around
     low, high = FLUTED_m
     share = np.clip((profile[:, 1] - low) / (high - low), 0.0, 1.0)
@@ -81,7 +81,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--around", type=int, default=96, help="vertices around the axis (96)")
+    parser.add_argument("--around", type=int, default=60, help="vertices around the axis (60)")
     parser.add_argument("--out", type=Path, default=OUT, help="file (configs/meshes/knob.ply)")
     asked = parser.parse_args()
     vertices, triangles = knob(asked.around)

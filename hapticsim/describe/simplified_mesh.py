@@ -19,7 +19,7 @@ from hapticsim.model.triangle_mesh import TriangleMesh
 # Measured on two cores: a mesh of 1500 triangles is 30 kB of a message, packed in 0.09 ms, in which the wire
 # thread of a server waits, and costs the window 5 ms a frame.  With 3000 a scene is at most 110 kB, and 256
 # may wait for an observer.  A million triangles are made so few in 0.7 s.
-MOST_TRIANGLES = 1500  # of a mesh
+MOST_TRIANGLES = 3000  # of a mesh
 MOST_OF_SCENE = 3000  # of all meshes together
 FEWEST = 12  # of a mesh among very many: those of a box
 _MOST_CELLS = 1 << 12  # along the longest side; finer than any picture
