@@ -7,7 +7,7 @@ here, and a row is refused whole at the first number that breaks one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class StateCheck:
             "hand_torque_D": _numbers,
             "turn_offset": _unit,
             "friction": _numbers,
-            "face": self._faces([c.kind for c in assembly.candidates], self._features(assembly)),
+            "face": self._faces(assembly),
             "depth": _within(-LARGEST, 0.0),
             "energy": _numbers,
             "swing": _numbers,
@@ -94,6 +94,12 @@ class StateCheck:
             self._fields.append((name, start, start + array.size, self.rules.get(name, _numbers)))
             start += array.size
         self.size = start
+        self._on_mesh = np.array([c.kind == ON_MESH for c in assembly.candidates], bool)
+        self._mode, self._face = (
+            slice(start, start + self._on_mesh.size)
+            for name, start, _, _ in self._fields
+            if name in ("mode", "face")
+        )
 
     def trouble(self, packed: np.ndarray) -> str:
         """Say in a few words what is wrong with a packed state; empty: it is one of this scene."""
@@ -102,28 +108,43 @@ class StateCheck:
         for name, start, end, rule in self._fields:
             if end > start and not rule(packed[start:end]):
                 return f"its {name} is out of range"
+        if self._holds_nowhere(packed):
+            return "a contact on a mesh holds without a feature, or has one without holding"
         return ""
+
+    def _holds_nowhere(self, packed: np.ndarray) -> bool:
+        """Whether a place on a mesh holds without a feature, or has one and does not hold."""
+        holds, has = packed[self._mode] == Mode.HELD, packed[self._face] >= MESH_FEATURE
+        return bool(np.any((holds != has) & self._on_mesh))
 
     def _coordinates(self, q: np.ndarray) -> bool:
         return _numbers(q) and all(_unit(q[i : i + 4]) for i in self._quaternions)
 
     @staticmethod
-    def _features(assembly: Assembly) -> int:
-        """The last number of a feature of any mesh (kernels/geometry/mesh_features.py)."""
+    def _features(assembly: Assembly, k: int) -> Rule:
+        """The features of the mesh of candidate k as State.face holds them (geometry/mesh_features.py)."""
         plan = assembly.plan
-        return MESH_FEATURE + 4 * len(plan.mesh_normal) + len(plan.mesh_vertex) - 1
+        first, count, faces = int(plan.mesh_first[k]), int(plan.mesh_count[k]), len(plan.mesh_normal)
+        vertices = plan.mesh_triangle[3 * first : 3 * (first + count)]
+        begin = MESH_FEATURE + first, MESH_FEATURE + faces + 3 * first
+        ranges = (
+            _whole(begin[0], begin[0] + count - 1),
+            _whole(begin[1], begin[1] + 3 * count - 1),
+            _whole(MESH_FEATURE + 4 * faces + vertices.min(), MESH_FEATURE + 4 * faces + vertices.max()),
+        )
+        return lambda values: any(rule(values) for rule in ranges)
 
-    @staticmethod
-    def _faces(kinds: Sequence[int], last_feature: int) -> Rule:
-        face = _whole(0, LEFT_OUT)
-        held = {ON_EDGES: _whole(EDGE_PAIR, LAST_PAIR), ON_MESH: _whole(MESH_FEATURE, last_feature)}
-
-        def rule(values: np.ndarray) -> bool:
-            return all(
-                face(v) or (kind in held and held[kind](v)) for kind, v in zip(kinds, values, strict=True)
-            )
-
-        return rule
+    def _faces(self, assembly: Assembly) -> Rule:
+        free, edges = _whole(0, LEFT_OUT), _whole(EDGE_PAIR, LAST_PAIR)
+        held: dict[int, Rule] = {}
+        features: dict[int, Rule] = {}  # by the first triangle: the places of a mesh share them
+        for k, candidate in enumerate(assembly.candidates):
+            if candidate.kind == ON_EDGES:
+                held[k] = edges
+            elif candidate.kind == ON_MESH:
+                first = int(assembly.plan.mesh_first[k])
+                held[k] = features.setdefault(first, self._features(assembly, k))
+        return lambda values: all(free(v) or (k in held and held[k](v)) for k, v in enumerate(values))
 
     @staticmethod
     def _modes(contacts: int) -> Rule:

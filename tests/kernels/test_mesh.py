@@ -20,7 +20,7 @@ from hapticsim.model.triangle_mesh import TriangleMesh
 from tests import naive
 from tests.kernel_access import FLOAT, INT, MATRIX, PLAN, STATE, WORKSPACE, compiled
 from tests.kernels.test_contact import moved
-from tests.meshes import (
+from tools.mesh_scenes import (
     ball_scene,
     bowl,
     box_mesh,

@@ -12,6 +12,7 @@ import math
 
 from hapticsim.kernels.events.guards import HIT, block_of_guard, has_fired
 from hapticsim.kernels.geometry.edges import margin
+from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import FREE
@@ -21,7 +22,7 @@ CLOSE = 1e-12  # [m] a gap on the cubic that counts as zero
 SEARCHES = 6  # for where what starts closed has parted, if it does; the first guess takes it for a parabola
 FARTHER = 4.0  # times: the next place to look at where it has risen, but not yet parted
 STEPS = 16
-LOW = 0.05  # of what a margin is below zero: so far from the top false position would creep
+LOW = 0.05  # of what is below zero at the end: from so little above it false position would creep
 
 
 @kernel
@@ -114,8 +115,9 @@ def dense_crossing(plan, state, ws, h):
         if not least > HIT:
             return -1.0, 0.0
     before, f_before, slope, side = b, fb, 0.0, 0
-    for _ in range(STEPS):
-        s = a + (b - a) * (fa / (fa - fb))
+    for _ in range(2 * STEPS if is_on_mesh(plan, culprit) else STEPS):
+        flat = is_on_mesh(plan, culprit) and fa < LOW * -fb  # beside what is held no gap is above 20 um
+        s = 0.5 * (a + b) if flat else a + (b - a) * (fa / (fa - fb))
         go_to(plan, ws, h, s)
         f = gap(plan, state, culprit, ws.X)
         least, which = least_gap(plan, state, ws, math.inf)

@@ -41,7 +41,8 @@ def next_feature(plan, state, k, X):
 
 @inlined
 def is_on_mesh(plan, k):
-    return plan.surface_kind[k] == ON_MESH
+    """True when block k is a place of a sphere on a mesh."""
+    return k < plan.contacts and plan.surface_kind[k] == ON_MESH
 
 
 @inlined

@@ -28,6 +28,8 @@ from hapticsim.kernels.units import dispatch_event, resolve, rest_chattering_con
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
+UNSEEN_ON_MESH = 1e-7  # [m] the same on a mesh, where many ticks in a row may have none left
+MOST_PASSED = 64  # events on meshes, and looks ahead of fast spheres, in a tick: each triangle passed is one
 LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time must not stand still
 
 
@@ -35,7 +37,7 @@ LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time mu
 def advance(plan, state, inp, out, ws, m):
     """Integrate to the end of the tick, with m rows imposed at its start; events are located and handled."""
     begin_balance(plan, state, ws, ws.moved[0] == 1)
-    t, handled, quick = 0.0, 0, 0
+    t, handled, passed, quick = 0.0, 0, 0, 0
     reported = True
     while True:
         if reported:
@@ -44,10 +46,10 @@ def advance(plan, state, inp, out, ws, m):
             read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
         reported = False
         sort_inside(plan, state, ws, out, t)
-        remaining, watching = plan.tick_s - t, handled < plan.max_events
+        remaining, watching = plan.tick_s - t, handled < plan.max_events and passed < MOST_PASSED
         reach = longest_piece(plan, state, ws, remaining) if watching else remaining
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
-        unseen = handled >= plan.max_events and pushes_in(plan, state, ws)
+        unseen = not watching and pushes_in(plan, state, ws)
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
             ws.work[END] = ws.work[START]
@@ -63,10 +65,14 @@ def advance(plan, state, inp, out, ws, m):
         if fired < 0 and reach == remaining:
             break
         t += taken
-        handled += 1
         if fired < 0:  # something fast may touch later in the tick
+            passed += 1
             m = start_next_piece(plan, state, inp, out, ws, t, m)
             continue
+        if is_on_mesh(plan, block_of_guard(state, fired)):
+            passed += 1
+        else:
+            handled += 1
         again = fires_again(plan, state, ws, fired)
         chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, fired))
         quick = quick + 1 if chatter else 0
@@ -116,14 +122,20 @@ def fires_again(plan, state, ws, guard):
 
 @inlined
 def is_hollow(plan, state, guard):
-    """True for a guard of a sphere on a mesh: in a hollow it swings to rest in ever shorter times."""
-    return is_of_block(state, guard) and guard < plan.contacts and is_on_mesh(plan, guard)
+    """True for a guard of a sphere on a mesh: in a hollow it swings to rest in ever shorter times.
+
+    One that is thrown back does not come to rest between two sides.
+    """
+    if guard >= plan.contacts or not is_of_block(state, guard):
+        return False
+    return is_on_mesh(plan, guard) and plan.restitution[guard] == 0.0
 
 
 @kernel
 def pushes_in(plan, state, ws):
     """True when the piece just integrated drives a free candidate deeper into its surface, by ws.guard1."""
     for k in range(plan.contacts):
-        if state.mode[k] == FREE and ws.guard1[k] < -UNSEEN_DEPTH and ws.guard1[k] < ws.guard0[k]:
+        unseen = UNSEEN_ON_MESH if is_on_mesh(plan, k) else UNSEEN_DEPTH
+        if state.mode[k] == FREE and ws.guard1[k] < -unseen and ws.guard1[k] < ws.guard0[k]:
             return True
     return False

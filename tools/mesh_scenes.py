@@ -1,4 +1,4 @@
-"""Triangle meshes for tests, plain geometry about them, and scenes in which a ball meets one."""
+"""Triangle meshes to try, plain geometry about them, and scenes in which a ball meets one."""
 
 from __future__ import annotations
 
