@@ -56,6 +56,64 @@ def groove(angle: float) -> TriangleMesh:
     return closed_below(np.stack([x, y, np.tan(angle) * abs(x)], -1).reshape(-1, 3), 3)
 
 
+def prism(
+    profile: Sequence[Sequence[float]], flat: Sequence[Sequence[int]], half_width: float = 1.0
+) -> TriangleMesh:
+    """A prism along y over a polygon of points (x, z) [m], which the triangles ``flat`` fill."""
+    points, n = np.array(profile, float), len(profile)
+    near = np.column_stack([points[:, 0], np.full(n, -half_width), points[:, 1]])
+    far = near + np.array([0.0, 2.0 * half_width, 0.0])
+    ends = np.array(flat)
+    i = np.arange(n)
+    j = (i + 1) % n
+    sides = np.concatenate([np.stack([i, i + n, j + n], 1), np.stack([i, j + n, j], 1)])
+    vertices = np.vstack([near, far])
+    triangles = np.concatenate([ends, ends[:, ::-1] + n, sides])
+    volume = trimesh.Trimesh(vertices, triangles, process=False).volume
+    return TriangleMesh(vertices, triangles if volume > 0.0 else triangles[:, ::-1])
+
+
+def floor_and_wall() -> TriangleMesh:
+    """A floor, z = 0, and on it at x = 0.5 m a wall 20 mm thick, of one piece."""
+    profile = [(-2, -0.3), (1, -0.3), (1, 0), (0.52, 0), (0.52, 0.5), (0.5, 0.5), (0.5, 0), (-2, 0)]
+    return prism(profile, [(0, 1, 2), (0, 2, 3), (0, 3, 6), (0, 6, 7), (3, 4, 5), (3, 5, 6)])
+
+
+def trough(facets: int, radius: float = 0.5, half_angle: float = np.pi / 3) -> TriangleMesh:
+    """A block with a round trough along y, lowest at z = 0, of so many facets."""
+    angle = np.linspace(half_angle, -half_angle, facets + 1)
+    top = np.stack([radius * np.sin(angle), radius - radius * np.cos(angle)], 1)
+    bottom = np.column_stack([top[::-1, 0], np.full(facets + 1, -0.3)])
+    i, last = np.arange(facets), 2 * facets + 1
+    flat = np.concatenate([np.stack([i, i + 1, last - i], 1), np.stack([i + 1, last - i - 1, last - i], 1)])
+    return prism(np.vstack([top, bottom]), flat)
+
+
+def funnel(sides: int) -> TriangleMesh:
+    """A block with a pit of so many flat sides that meet at the origin, 45 degrees steep."""
+    angle = 2.0 * np.pi * np.arange(sides) / sides
+    around = np.stack([np.cos(angle), np.sin(angle)], 1)
+    rim, outer = (np.column_stack([r * around, np.full(sides, 0.5)]) for r in (0.5, 0.7))
+    foot = np.column_stack([0.7 * around, np.full(sides, -0.3)])
+    vertices = np.vstack([[0.0, 0.0, 0.0], rim, outer, foot, [0.0, 0.0, -0.3]])
+    a = 1 + np.arange(sides)
+    b = 1 + (np.arange(sides) + 1) % sides
+    zero, last = np.zeros(sides, int), np.full(sides, 1 + 3 * sides)
+    rings = [np.stack([zero, a, b], 1), np.stack([last, b + 2 * sides, a + 2 * sides], 1)]
+    for inner, n in ((0, sides), (sides, sides)):
+        rings += [np.stack([a + inner, a + inner + n, b + inner + n], 1)]
+        rings += [np.stack([a + inner, b + inner + n, b + inner], 1)]
+    return TriangleMesh(vertices, np.concatenate(rings))
+
+
+def slot(width: float) -> TriangleMesh:
+    """Two slabs beside one another with a gap of this width [m] between x = -width / 2 and width / 2."""
+    slabs = [trimesh.creation.box((0.2, 2.0, 2.0)) for _ in range(2)]
+    for slab, side in zip(slabs, (-1.0, 1.0), strict=True):
+        slab.apply_translation([side * (0.1 + 0.5 * width), 0.0, 0.0])
+    return mesh_of(trimesh.util.concatenate(slabs))
+
+
 def closed_below(top: np.ndarray, n: int) -> TriangleMesh:
     """A block with this upper side, (n n, 3), and a flat bottom at z = -0.3 m."""
     bottom = np.column_stack([top[:, :2], np.full(len(top), -0.3)])

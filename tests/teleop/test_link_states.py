@@ -12,6 +12,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import ON_BOX, ON_EDGES
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
+from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
 from hapticsim.kernels.memory.command import COMMAND, NAMES, apply_command
 from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
 from hapticsim.realtime.exchange import adopt
@@ -19,6 +20,7 @@ from hapticsim.teleop.handover import HAND, MECHANISM, without_hand
 from hapticsim.teleop.state_check import StateCheck
 from tests.processes import CONFIGS, ROOT
 from tests.whole_scenes.test_edges_cross import BOX, scene
+from tools.mesh_scenes import ball_scene, bumpy
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +139,7 @@ FUZZ = """
 import sys
 import numpy as np
 import hapticsim as hs
+from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
 from hapticsim.kernels.memory.command import COMMAND
 from hapticsim.kernels.memory.pack import pack_state, state_size
 from hapticsim.teleop.predictor import Predictor
@@ -195,3 +198,21 @@ def test_every_input_of_a_tick_travels_or_has_a_reason_not_to(wam: hs.Simulation
     stays = {name for name, array in inp.items() if array.size and np.all(array == -7)}
     assert stays <= {"torque", "force_W", "switch"}  # of the simulation alone, or of the remote site
     assert all(np.all(array != -7) for name, array in inp.items() if name not in stays)
+
+
+def test_a_place_on_a_mesh_holds_a_feature_of_its_own_mesh_or_none():
+    """A state that holds nowhere would put the ball 1000 m away."""
+    sim = hs.Simulation(ball_scene(bumpy(np.random.default_rng(1)), (0.05, 0.02, 0.7)))
+    check, face = StateCheck(sim.assembly), place_of(sim.fork().state, "face")
+    mode = place_of(sim.fork().state, "mode")
+    sim.step(250)
+    held = packed_of(sim)
+    assert sim.state.contacts and held[face] >= MESH_FEATURE and check.trouble(held) == ""
+    for at, value in ((face, 0.0), (mode, 0.0), (mode + 1, 1.0)):
+        wrong = held.copy()
+        wrong[at] = value
+        assert "holds without a feature" in check.trouble(wrong)
+    for value in (10.0, MESH_FEATURE + 1e7, -1.0, MESH_FEATURE + 0.5):
+        wrong = held.copy()
+        wrong[face] = value
+        assert check.trouble(wrong) == "its face is out of range"

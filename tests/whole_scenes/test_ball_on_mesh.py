@@ -17,7 +17,12 @@ from tools.mesh_scenes import (
     bowl,
     box_mesh,
     bumpy,
+    floor_and_wall,
+    funnel,
     groove,
+    plain_distance,
+    slot,
+    trough,
 )
 
 HALF = (0.2, 0.15, 0.1)
@@ -108,6 +113,56 @@ def test_a_mesh_on_a_body_is_pushed_as_hard_as_it_pushes():
     momentum = 1.0 * ball.rotation @ u[3:6] + 3.0 * block.rotation @ u[9:12]
     assert momentum == pytest.approx([0.0, 0.0, -3.0 - 4.0 * fall], abs=1e-6)
     assert abs(u[6:12]).max() > 1e-3, "the block was struck"
+
+
+@pytest.mark.parametrize(
+    "facets, rate_Hz, speed", [(300, 100.0, 3.0), (700, 100.0, 3.0), (1500, 1000.0, 5.0)]
+)
+def test_a_ball_that_passes_many_facets_in_a_tick_keeps_its_energy(facets, rate_Hz, speed):
+    """Plastic at every facet: each facet takes the square of the angle to the next one."""
+    radius, angle = 0.03, -math.pi / 4.0
+    way = 0.5 - radius
+    place = (way * math.sin(angle), 0.0, 0.5 - way * math.cos(angle) + 1e-4)
+    velocity = (speed * math.cos(angle), 0.0, speed * math.sin(angle))
+    sim = hs.Simulation(ball_scene(trough(facets), place, velocity, radius, rate_Hz=rate_Hz))
+    before = sum(sim.energy())
+    Watch(sim).take(round(0.15 * rate_Hz))
+    assert sum(sim.energy()) > 0.99 * before
+
+
+@pytest.mark.parametrize(
+    "radius, speed, rate_Hz",
+    [(0.005, 10.0, 100.0), (0.02, 3.0, 100.0), (0.02, 10.0, 250.0), (0.001, 20.0, 1000.0)],
+)
+def test_a_ball_that_slides_on_the_floor_stops_at_the_wall_of_the_same_mesh(radius, speed, rate_Hz):
+    """It passes up to 20 of its radii in a tick."""
+    mesh = floor_and_wall()
+    for seed in range(8):
+        x = 0.5 - 0.05 * speed + np.random.default_rng(seed).uniform(-0.02, 0.02)
+        sim = hs.Simulation(
+            ball_scene(mesh, (x, 0.1, radius + 1e-4), (speed, 0.0, -0.1), radius, rate_Hz=rate_Hz)
+        )
+        Watch(sim).take(round(0.1 * rate_Hz) + 2)
+        assert sim.state.q[0] == pytest.approx(0.5 - radius, abs=1e-6)
+        assert plain_distance(mesh, sim.state.q[:3]) - radius > -1e-7
+
+
+def test_a_ball_thrown_about_in_a_slot_keeps_its_energy():
+    """A tenth of a millimetre of room, five impacts in a tick."""
+    sim = hs.Simulation(
+        ball_scene(slot(0.1001), (0.0, 0.0, 0.0), (0.5, 0.0, 0.0), radius=0.05, restitution=1.0)
+    )
+    watch = Watch(sim).take(100)
+    assert sum(sim.energy()) == pytest.approx(0.5 * 0.5**2, abs=1e-12) and watch.rise < 1e-12
+
+
+@pytest.mark.parametrize("sides", [8, 30, 60])
+def test_a_ball_in_a_pit_of_many_sides_does_not_sink(sides):
+    for seed in range(3):
+        mesh, at = funnel(sides), np.random.default_rng(seed).uniform(-0.03, 0.03, 2)
+        sim = hs.Simulation(ball_scene(mesh, (*at, 0.3)))
+        Watch(sim).take(900)
+        assert plain_distance(mesh, sim.state.q[:3]) - 0.05 > -1e-7
 
 
 @pytest.mark.parametrize("first", range(0, 120, 20))
