@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.dense import dense_border, dense_crossing
+from hapticsim.kernels.events.dense import dense_crossing, first_border
 from hapticsim.kernels.events.guards import (
     HIT,
     crossing_time,
     first_fired,
     has_fired,
     has_jump,
-    is_border,
     is_gap,
     read_guards,
     row_forces,
 )
 from hapticsim.kernels.events.inside import overlook
 from hapticsim.kernels.events.observe import copy
+from hapticsim.kernels.geometry.mesh_search import has_mesh
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import TRIALS
 from hapticsim.kernels.motion.integrate import advance
@@ -42,6 +42,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
     """
     lo, hi, step, slope = 0.0, remaining, remaining, 0.0
     culprit, before = -1, -1  # the guard that is looked for, and the one that fired last
+    border, at = -1, 0.0  # that of a feature of a mesh, and when it is passed
     is_near = False  # the step is where the cubic, or the rate of the gap there, says that it closes
     for trial in range(MOST_TRIALS + 1):
         out.counts[TRIALS] += 1
@@ -83,15 +84,20 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
                 return 0.0, OVERLOOKED
             if worst >= -HIT or trial == MOST_TRIALS:
                 return step, fired
-            hi, culprit = step, fired
             copy(ws.guard1, ws.guard2)
+            copy(ws.qs, ws.rate1)
+            border, at = -1, hi
+            if trial == 0 and has_mesh(plan):
+                border, at, rate = first_border(plan, state, ws, step)
+            if border >= 0:  # beyond it the row, and so every gap, is that of a place where nothing is held
+                fired, slope = border, rate
+            hi, culprit = step, fired
         guess = crossing_time(plan, state, ws.guard0, ws.guard2, lo, hi, m)
         if (trial == 0 or fired != before) and fired >= 0 and is_gap(plan, state, culprit):
             at, slope = dense_crossing(plan, state, ws, step)
             is_near = lo < at < hi
             guess = at if is_near else guess
-        elif trial == 0 and fired >= 0 and is_border(plan, state, fired):
-            at, slope = dense_border(plan, state, ws, step, fired)
+        elif fired >= 0 and border >= 0:
             is_near = lo < at < hi
             guess = at if is_near else guess
         else:

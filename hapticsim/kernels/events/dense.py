@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.guards import HIT, block_of_guard, has_fired
+from hapticsim.kernels.events.guards import HIT, block_of_guard, has_fired, is_border
 from hapticsim.kernels.geometry.edges import margin
-from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.geometry.mesh_search import BEYOND, is_on_mesh
 from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import FREE
@@ -89,11 +89,9 @@ def dense_crossing(plan, state, ws, h):
     """Where the first gap closes [s], after a step of length h with the guards ws.guard2 at its end, and the
     rate of that gap there [m/s].
 
-    ws.qs   (nq,) rates of the coordinates at the end, as advance leaves them.
+    ws.rate1   (nq,) rates of the coordinates at the end.
     The time is -1.0 when it is not found so.  Changes the frames in ws.
     """
-    for i in range(ws.rate1.size):
-        ws.rate1[i] = ws.qs[i]
     a, b, least, fb, culprit = 0.0, 1.0, math.inf, math.inf, -1
     for k in range(plan.contacts):
         if state.mode[k] == FREE and has_fired(plan, state, k, ws.guard0, ws.guard2):
@@ -116,7 +114,7 @@ def dense_crossing(plan, state, ws, h):
             return -1.0, 0.0
     before, f_before, slope, side = b, fb, 0.0, 0
     for _ in range(2 * STEPS if is_on_mesh(plan, culprit) else STEPS):
-        flat = is_on_mesh(plan, culprit) and fa < LOW * -fb  # beside what is held no gap is above 20 um
+        flat = is_on_mesh(plan, culprit) and BEYOND <= fa < LOW * -fb  # so much, and more, is said as this
         s = 0.5 * (a + b) if flat else a + (b - a) * (fa / (fa - fb))
         go_to(plan, ws, h, s)
         f = gap(plan, state, culprit, ws.X)
@@ -154,8 +152,6 @@ def dense_border(plan, state, ws, h, guard):
     The margin of a region rises from the border where the contact came in and falls to the one where it goes
     out; halving gets past the top, false position to the zero.
     """
-    for i in range(ws.rate1.size):
-        ws.rate1[i] = ws.qs[i]
     k = block_of_guard(state, guard)
     a, fa, b, fb = 0.0, ws.guard0[guard], 1.0, ws.guard2[guard]
     before, f_before, slope, side = b, fb, 0.0, 0
@@ -179,3 +175,16 @@ def dense_border(plan, state, ws, h, guard):
     if not (abs(f_before) <= HIT and slope < 0.0):
         return -1.0, 0.0
     return before * h, slope
+
+
+@kernel
+def first_border(plan, state, ws, h):
+    """The guard of the first border that is passed in a step of length h, with the guards ws.guard2 at its
+    end, and ``dense_border`` of it; -1 where there is none, or none is found so."""
+    first, earliest, rate = -1, math.inf, 0.0
+    for g in range(state.mode.size, ws.guard2.size):
+        if is_border(plan, state, g) and has_fired(plan, state, g, ws.guard0, ws.guard2):
+            at, slope = dense_border(plan, state, ws, h, g)
+            if 0.0 < at < earliest:
+                first, earliest, rate = g, at, slope
+    return first, earliest, rate

@@ -46,6 +46,12 @@ def is_on_mesh(plan, k):
 
 
 @inlined
+def has_mesh(plan):
+    """True in a scene with a mesh that may be touched."""
+    return plan.mesh_normal.shape[0] > 0
+
+
+@inlined
 def first_place(plan, k):
     """The first place of the pair of candidate k."""
     while plan.edge_places[k] == 0:
