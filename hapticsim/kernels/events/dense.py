@@ -156,7 +156,8 @@ def dense_border(plan, state, ws, h, guard):
     a, fa, b, fb = 0.0, ws.guard0[guard], 1.0, ws.guard2[guard]
     before, f_before, slope, side = b, fb, 0.0, 0
     for _ in range(2 * STEPS):
-        s = 0.5 * (a + b) if fa < LOW * -fb else a + (b - a) * (fa / (fa - fb))
+        low = a == 0.0 and fa < LOW * -fb
+        s = 0.5 * (a + b) if low else a + (b - a) * (fa / (fa - fb))
         go_to(plan, ws, h, s)
         f = margin(plan, state, k, 0, ws.X)
         if s != before:

@@ -28,7 +28,7 @@ from hapticsim.kernels.units import dispatch_event, resolve, rest_chattering_con
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
-UNSEEN_ON_MESH = 1e-7  # [m] the same on a mesh, where many ticks in a row may have none left
+UNSEEN_ON_MESH = 1e-9  # [m] the same on a mesh, where many ticks in a row may have none left
 MOST_PASSED = 64  # events on meshes, and looks ahead of fast spheres, in a tick: each triangle passed is one
 LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time must not stand still
 
