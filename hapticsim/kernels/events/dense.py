@@ -113,8 +113,12 @@ def dense_crossing(plan, state, ws, h):
         if not least > HIT:
             return -1.0, 0.0
     before, f_before, slope, side = b, fb, 0.0, 0
-    for _ in range(2 * STEPS if is_on_mesh(plan, culprit) else STEPS):
-        flat = is_on_mesh(plan, culprit) and BEYOND <= fa < LOW * -fb  # so much, and more, is said as this
+    on_mesh = is_on_mesh(plan, culprit)
+    for i in range(3 * STEPS if on_mesh else STEPS):
+        flat = on_mesh and BEYOND <= fa < LOW * -fb  # so much, and more, is said as this
+        flat = flat or (
+            i > STEPS and i % 2 == 0
+        )  # it may have a bend just there, from one feature to another
         s = 0.5 * (a + b) if flat else a + (b - a) * (fa / (fa - fb))
         go_to(plan, ws, h, s)
         f = gap(plan, state, culprit, ws.X)
@@ -130,7 +134,7 @@ def dense_crossing(plan, state, ws, h):
         if s != before:
             slope = (f - f_before) / ((s - before) * h)
         before, f_before = s, f
-        if abs(f) <= CLOSE:
+        if abs(f) <= (0.5 * HIT if on_mesh else CLOSE):
             break
         if f > 0.0:
             a, fa = s, f
