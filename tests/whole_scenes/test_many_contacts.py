@@ -173,7 +173,7 @@ def test_what_starts_closed_and_rises_is_no_touch_though_others_fall_far():
     ws.q0[:], ws.q1[:] = 0.05 + start, 0.05 + end
     ws.guard0[:3], ws.guard2[:3] = start, end
     ws.dq[0, :] = rate
-    ws.qs[:] = np.array([-5e-8 / h, -2.9e-3 / h, 0.0])
+    ws.rate1[:] = np.array([-5e-8 / h, -2.9e-3 / h, 0.0])
     at, slope = dense_crossing(sim.plan, sim._state, ws, h)
     assert at == pytest.approx(9.0 / 29.0 * h, rel=1e-6) and slope == pytest.approx(-2.9, rel=1e-3)
 
