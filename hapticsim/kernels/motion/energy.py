@@ -89,8 +89,10 @@ def held_by_laws(plan, ws, q):
 
 
 @kernel
-def divide_piece(plan, state, ws):
+def divide_piece(plan, state, ws, to_close):
     """Whether the piece just tried is to be integrated again in shorter steps, which ws.divisions then says.
+
+    to_close: what it may gain when the gaps that it leaves are closed [J].
 
     If it is not, its work is added to that of the tick.  Notes the energy at its end, (ws.q1, ws.u1).
     """
@@ -99,7 +101,7 @@ def divide_piece(plan, state, ws):
         ws.work[PIECE] += held_by_laws(plan, ws, ws.q0) - held_by_laws(plan, ws, ws.q1)
         ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)
         gain = ws.work[END] - ws.work[START] - ws.work[PIECE]
-        part = part_used(plan, ws, gain, ws.work[TURNED])
+        part = part_used(plan, ws, gain + to_close, ws.work[TURNED])
     good = part <= (SMALL if state.energy[1] > PLENTY else LARGE)
     if good or ws.method[0] != RUNGE_KUTTA or ws.divisions[0] >= DIVISIONS:
         ws.work[DONE] += ws.work[PIECE]

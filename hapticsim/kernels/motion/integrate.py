@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+from hapticsim.kernels.geometry.mesh_search import has_mesh
 from hapticsim.kernels.linalg.linear import ldl_solve, lu_solve
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
@@ -151,12 +152,12 @@ def project(plan, state, ws, m):
 
 @kernel
 def advance(plan, state, inp, ws, t, h, m):
-    """One piece of length h, with the frames at its end in ws when a free candidate may touch there."""
+    """One piece of length h, with the frames at its end in ws when gaps are to be read there."""
     if ws.method[0] == RUNGE_KUTTA:
         runge_kutta(plan, state, inp, ws, t, h, m)
     else:
         extrapolate(plan, state, inp, ws, t, h, m)
-    if m - ws.counts[HELD_ROWS] < plan.contacts or ws.counts[SLIPPING] > 0:
+    if m - ws.counts[HELD_ROWS] < plan.contacts or ws.counts[SLIPPING] > 0 or has_mesh(plan):
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 
 

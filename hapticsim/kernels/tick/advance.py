@@ -18,12 +18,12 @@ from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.switching import activate_by_touch
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
-from hapticsim.kernels.memory.arrays import OVERFLOWS, PIECES
+from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.begin import LOOKING, RESOLVED
-from hapticsim.kernels.units import dispatch_event, resolve, rest_chattering_contacts, start_piece
+from hapticsim.kernels.units import dispatch_event, gap, resolve, rest_chattering_contacts, start_piece
 
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
@@ -55,7 +55,7 @@ def advance(plan, state, inp, out, ws, m):
             ws.work[END] = ws.work[START]
             record(out, HALTED, -1, remaining, t)
             break
-        if fired == OVERLOOKED or divide_piece(plan, state, ws):
+        if fired == OVERLOOKED or divide_piece(plan, state, ws, work_to_close(plan, state, ws, m)):
             handled += int(fired == OVERLOOKED)
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
             continue
@@ -79,6 +79,21 @@ def advance(plan, state, inp, out, ws, m):
         chatters = handled == plan.max_events or quick == CHATTERS
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
+
+
+@kernel
+def work_to_close(plan, state, ws, m):
+    """Work [J] that the gaps are worth which a piece of m rows leaves at contacts with meshes.
+
+    Around an edge or a vertex a step is off by its fifth power.  The force of a contact times its gap is the
+    work of the weight that it carries, which the next projection adds to the energy or takes from it.
+    Expects the frames and the row forces at the end of the piece in ws.
+    """
+    work = 0.0
+    for i in range(ws.counts[HELD_ROWS], m):
+        if is_on_mesh(plan, ws.rows[i]):
+            work += abs(ws.lam[i] * gap(plan, state, ws.rows[i], ws.X))
+    return work
 
 
 @kernel
