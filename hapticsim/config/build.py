@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
@@ -12,18 +14,20 @@ from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contact_notes import contact_notes
 from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.motion import torque_laws
-from hapticsim.config.robot import build_model
+from hapticsim.config.robot import build_model, urdf_path
 from hapticsim.config.schema.scene import (
     AnyShape,
     Box,
     Capsule,
     ContactEntry,
+    Cylinder,
     MeshEntry,
     Plane,
     SceneFile,
     Sphere,
 )
 from hapticsim.config.start import initial_state
+from hapticsim.config.urdf_shapes import collision_shapes
 from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.candidates import PAIRS
 from hapticsim.model.multibody.joint import WORLD
@@ -64,6 +68,9 @@ def build(
         notes.append("gravity_m_per_s2 is not used: the file of a mechanism says its gravity.")
     model = model.with_gravity(np.array(entry.gravity_m_per_s2))
     shapes = _shapes(entry.shapes, model, file_of, refuse, notes)
+    if entry.robot.urdf is not None and entry.robot.urdf.collision:
+        path_of_urdf = urdf_path(entry.robot.urdf, file_of(("robot", "urdf")), refuse)
+        shapes = _with_robot(shapes, collision_shapes(path_of_urdf, notes), refuse)
     q0, u0 = initial_state(entry.initial, model, refuse, notes)
     mapping = entry.mapping
     contacts = _contacts(entry.contacts, shapes, model, refuse)
@@ -128,7 +135,7 @@ def _shapes(
 ) -> tuple[Shape, ...]:
     carriers = (WORLD, *model.body_names)
     shapes: list[Shape] = []
-    read: dict[tuple[Path, tuple[float, ...]], TriangleMesh] = {}
+    read: dict[tuple[Path, tuple[float, ...], bool], TriangleMesh] = {}
     for index, entry in enumerate(entries):
         if entry.name in {s.name for s in shapes}:
             raise refuse(("shapes", index, "name"), f"= {entry.name!r} is taken: shape names must be unique.")
@@ -139,8 +146,11 @@ def _shapes(
             place = ("shapes", index, "file")
             if "\0" in entry.file:
                 raise refuse(place, f"= {entry.file!r} is not a path: remove the NUL character.")
-            key = (file_of(place).parent / entry.file, tuple(np.broadcast_to(entry.scale, 3).tolist()))
-            mesh = read[key] if key in read else read.setdefault(key, read_mesh(*key, notes))
+            path, scale = file_of(place).parent / entry.file, tuple(np.broadcast_to(entry.scale, 3).tolist())
+            key = (path, scale, entry.convex)
+            if key not in read:
+                read[key] = read_mesh(path, scale, notes, entry.convex)
+            mesh = read[key]
         shapes.append(
             Shape(
                 entry.name,
@@ -155,12 +165,24 @@ def _shapes(
     return tuple(shapes)
 
 
+def _with_robot(shapes: tuple[Shape, ...], of_robot: list[Shape], refuse: Refuse) -> tuple[Shape, ...]:
+    """All shapes, those of a URDF last."""
+    taken = {s.name for s in of_robot}
+    for index, shape in enumerate(shapes):
+        if shape.name in taken:
+            raise refuse(
+                ("shapes", index, "name"),
+                f"= {shape.name!r} is taken by a collision element of the URDF: write another name.",
+            )
+    return (*shapes, *of_robot)
+
+
 def _size(entry: AnyShape, mesh: TriangleMesh | None) -> tuple[float, ...]:
     size: Sequence[float]
     match entry:
         case Sphere():
             size = [entry.radius_m]
-        case Capsule():
+        case Capsule() | Cylinder():
             size = [entry.radius_m, entry.length_m]
         case Box():
             size = entry.half_extents_m
@@ -184,40 +206,55 @@ def _no_body(name: str, valid: tuple[str, ...]) -> str:
 def _contacts(
     entries: list[ContactEntry], shapes: tuple[Shape, ...], model: SceneModel, refuse: Refuse
 ) -> tuple[ContactPair, ...]:
-    """Resolve the pairs; in each, the plane, box or mesh that is touched stands second."""
-    by_name = {s.name: s for s in shapes}
+    """Resolve the pairs; in each, the plane, box, cylinder or mesh that is touched stands second."""
     anchor = model.rigid_groups()
     pairs: list[ContactPair] = []
     seen: set[frozenset[str]] = set()
     for index, entry in enumerate(entries):
         place = ("contacts", index, "between")
-        for side, name in enumerate(entry.between):
-            if name not in by_name:
+        patterns = any("*" in name for name in entry.between)
+        firsts, seconds = (_named(name, shapes, (*place, i), refuse) for i, name in enumerate(entry.between))
+        found = len(pairs)
+        for a, b in itertools.product(firsts, seconds):
+            if patterns and (anchor[a.body] == anchor[b.body] or frozenset((a.name, b.name)) in seen):
+                continue
+            if (a.kind, b.kind) not in PAIRS:
+                a, b = b, a
+            if (a.kind, b.kind) not in PAIRS:
                 raise refuse(
-                    (*place, side),
-                    f"= {name!r} is not a shape{nearest(name, by_name)}: the shapes are {listed(by_name)}.",
+                    place,
+                    f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
+                    "a sphere, capsule or box may touch a plane or a box, spheres and capsules one another, "
+                    "and a sphere a cylinder or a mesh.",
                 )
-        a, b = (by_name[name] for name in entry.between)
-        if (a.kind, b.kind) not in PAIRS:
-            a, b = b, a
-        if (a.kind, b.kind) not in PAIRS:
+            if anchor[a.body] == anchor[b.body]:
+                raise refuse(
+                    place,
+                    f"= [{a.name}, {b.name}] pairs two shapes that cannot move against each other "
+                    f"(on {a.body!r} and {b.body!r}): remove the pair.",
+                )
+            if frozenset((a.name, b.name)) in seen:
+                raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
+            seen.add(frozenset((a.name, b.name)))
+            pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
+        if len(pairs) == found:
             raise refuse(
-                place,
-                f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
-                "a sphere, capsule or box may touch a plane or a box, spheres and capsules one another, "
-                "and a sphere a mesh.",
+                place, f"= {list(entry.between)} names no pair that is new and can move: remove the entry."
             )
-        if anchor[a.body] == anchor[b.body]:
-            raise refuse(
-                place,
-                f"= [{a.name}, {b.name}] pairs two shapes that cannot move against each other "
-                f"(on {a.body!r} and {b.body!r}): remove the pair.",
-            )
-        if frozenset((a.name, b.name)) in seen:
-            raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
-        seen.add(frozenset((a.name, b.name)))
-        pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
     return tuple(pairs)
+
+
+def _named(name: str, shapes: tuple[Shape, ...], place: tuple[str | int, ...], refuse: Refuse) -> list[Shape]:
+    """The shape of a name, or all that it fits where it has a ``*``."""
+    found = [s for s in shapes if s.name == name] or [
+        s for s in shapes if "*" in name and fnmatchcase(s.name, name.replace("[", "[[]").replace("?", "[?]"))
+    ]
+    if not found:
+        valid = [s.name for s in shapes]
+        raise refuse(
+            place, f"= {name!r} is not a shape{nearest(name, valid)}: the shapes are {listed(valid)}."
+        )
+    return found
 
 
 def _handle(entry: SceneFile, model: SceneModel, refuse: Refuse) -> Handle | None:

@@ -70,13 +70,12 @@ def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list
         if inline or entry.urdf is not None:
             raise refuse(("robot",), "has a mechanism and a tree beside it: give one of the two.")
         return _from_file(entry.mechanism, file, refuse)
-    if inline == (entry.urdf is not None):
-        found = "both bodies and a urdf" if inline else "neither bodies and joints nor a urdf"
-        raise refuse(("robot",), f"has {found}: give one of the two.")
-    if entry.urdf is not None:
-        model = _from_urdf(entry.urdf, file, refuse, notes)
-    else:
-        model = _from_tree(entry.bodies or [], entry.joints or [], name, refuse, notes)
+    if not inline and entry.urdf is None:
+        raise refuse(("robot",), "has neither bodies and joints nor a urdf: give one of the two.")
+    model = None if entry.urdf is None else _from_urdf(entry.urdf, file, refuse, notes)
+    if inline:
+        model = _from_tree(entry.bodies or [], entry.joints or [], name, model, refuse, notes)
+    assert model is not None
     if not model.moving_joints:
         raise refuse(("robot",), "has no joint that moves: give at least one a type other than fixed.")
     return model
@@ -102,22 +101,32 @@ def _from_file(entry: MechanismEntry, file: Path, refuse: Refuse) -> SceneModel:
     return load_mechanism(path, entry.parameters)
 
 
-def _from_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Model:
+def urdf_path(entry: Urdf, file: Path, refuse: Refuse) -> Path:
+    """The file that ``robot.urdf`` names; a path in it is relative to ``file``."""
     place = ("robot", "urdf")
     if (entry.path is None) == (entry.package is None):
         raise refuse(place, "must have either a path or the name of a robot in package: give one of the two.")
     if entry.path is not None:
         if "\0" in entry.path:
             raise refuse((*place, "path"), f"= {entry.path!r} is not a path: remove the NUL character.")
-        path = file.parent / entry.path
-    else:
-        path = library_path(str(entry.package), refuse((*place, "package"), "").file)
+        return file.parent / entry.path
+    return library_path(str(entry.package), refuse((*place, "package"), "").file)
+
+
+def _from_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Model:
+    path = urdf_path(entry, file, refuse)
     return load_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
 
 
 def _from_tree(
-    bodies: list[BodyEntry], joints: list[JointEntry], name: str, refuse: Refuse, notes: list[str]
+    bodies: list[BodyEntry],
+    joints: list[JointEntry],
+    name: str,
+    robot: Model | None,
+    refuse: Refuse,
+    notes: list[str],
 ) -> Model:
+    """A tree of these bodies, after those of a robot if there is one: they may hang on it."""
     file = refuse(("robot",), "").file
 
     def body_key(body: str) -> str:
@@ -128,16 +137,17 @@ def _from_tree(
 
     if not bodies:
         raise refuse(("robot", "bodies"), "is empty: a robot needs at least one body.")
+    new = with_followers(file, [_joint(j, i, refuse) for i, j in enumerate(joints)], joint_key)
     ordered = order_tree(
         file,
-        [_body(b, i, file) for i, b in enumerate(bodies)],
-        with_followers(file, [_joint(j, i, refuse) for i, j in enumerate(joints)], joint_key),
+        [*(robot.bodies if robot else ()), *(_body(b, i, file) for i, b in enumerate(bodies))],
+        [*(robot.joints if robot else ()), *new],
         body_key,
         joint_key,
     )
     check_moving_bodies(file, *ordered, body_key)
-    notes.extend(joint_notes(ordered[1]))
-    return Model(name, *ordered)
+    notes.extend(joint_notes(new))
+    return Model(robot.name if robot else name, *ordered)
 
 
 def _last(names: list[str], name: str) -> int:

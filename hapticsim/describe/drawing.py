@@ -208,6 +208,8 @@ def _entity(shape: Shape, surface: Surface | None) -> dict[str, Any]:
         length = shape.size[1]
         ends = [solid("spheres", (r, r, r), z) for z in (-0.5 * length, 0.5 * length)]
         solids = [solid("cylinders", (r, r, length)), *ends]
+    elif shape.kind == "cylinder":
+        solids = [solid("cylinders", (r, r, shape.size[1]))]
     elif surface:
         at, indices = foxglove.pose(X.translation, rotation), surface.triangles.ravel().tolist()
         solids = [foxglove.surface(at, surface.vertices.tolist(), indices, shape.color)]

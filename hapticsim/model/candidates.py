@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
@@ -32,6 +32,7 @@ PAIRS = {
     ("sphere", "box"): PairKind(ON_BOX, 1),
     ("capsule", "box"): PairKind(ON_BOX, 4, back=ON_SIDE, places=4),
     ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
+    ("sphere", "cylinder"): PairKind(ON_CYLINDER, 1),
     ("sphere", "mesh"): PairKind(ON_MESH, 4, places=4),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
@@ -61,7 +62,7 @@ class Candidate:
     @property
     def thickness(self) -> float:
         """Sum of both radii of round shapes [m], without bound of others."""
-        if self.kind == ON_MESH:
+        if self.kind == ON_MESH or self.kind == ON_CYLINDER:
             return self.radius
         return self.radius + self.half[0] if ON_CAPSULE <= self.kind < ON_EDGES else math.inf
 
@@ -90,7 +91,7 @@ def half_of(surface: Shape) -> tuple[float, float, float]:
             return x, y, z
         case "sphere", (radius,):
             return radius, radius, 0.0
-        case "capsule", (radius, length):
+        case "capsule" | "cylinder", (radius, length):
             return radius, radius, 0.5 * length
     return 0.0, 0.0, 0.0
 

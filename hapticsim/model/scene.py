@@ -21,8 +21,9 @@ class Shape:
     """Geometry carried by a body, or by the world.
 
     kind and size: ``sphere`` (radius), ``capsule`` (radius, length between the two centres, along z of the
-    shape), ``box`` (three half extents), ``plane`` (z = 0 of the shape, solid below; drawn with two half
-    extents), ``mesh`` (half extents of the box about the shape's origin that holds it).
+    shape), ``cylinder`` (radius, length, along z), ``box`` (three half extents), ``plane`` (z = 0 of the
+    shape, solid below; drawn with two half extents), ``mesh`` (half extents of the box about the shape's
+    origin that holds it).
     """
 
     name: str

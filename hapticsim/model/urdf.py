@@ -8,30 +8,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from io import BytesIO
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 
 from hapticsim.arguments import a_path, names, truth, unusable
 from hapticsim.errors import ConfigError, listed, nearest
-from hapticsim.files.near_file import near_file
-from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.followers import with_followers
 from hapticsim.model.multibody.checks import check_finite_mass, check_moving_bodies
-from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic, Placement
+from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic
 from hapticsim.model.multibody.notes import urdf_notes
 from hapticsim.model.multibody.order import check_names, order_tree
-from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.multibody.tree import Model
+from hapticsim.model.urdf_elements import Element, name_of, number_of, origin_of, root_of, vector_of
 
 _KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "planar", "fixed")}
-_Element = ElementTree.Element
 _LINK, _JOINT = "link {!r}".format, "joint {!r}".format
-LARGEST = 1e15
-MOST_BYTES = 20_000_000  # the largest of example-robot-data has 0.2 MB
-MOST_ELEMENTS = 500_000  # those of so many parts, with all they may hold, are fewer
 MOST_PARTS = 2000  # links, and joints: the largest robots have some 200
 
 
@@ -65,7 +57,7 @@ def load_urdf(
     locked = names(where, "locked", locked, "names of joints")
     if notes is not None and not isinstance(notes, list):
         raise unusable(where, "notes", notes, "a list, to which notes are appended, or None")
-    robot = _robot(path)
+    robot = root_of(path)
     for kind in ("link", "joint"):
         if (found := len(robot.findall(kind))) > MOST_PARTS:
             raise ConfigError(
@@ -83,54 +75,13 @@ def load_urdf(
     return Model(robot.get("name") or Path(path).stem, bodies, ordered)
 
 
-def _robot(path: str | Path) -> _Element:
-    if is_special(Path(path)):
-        raise ConfigError(path, "", SPECIAL)
-    try:
-        if Path(path).stat().st_size > MOST_BYTES:
-            raise ConfigError(path, "", f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot.")
-        root = _parsed(path, Path(path).read_bytes())
-    except FileNotFoundError:
-        near = near_file(Path(path))
-        raise ConfigError(path, "", f"does not exist{near}: check the path of the URDF.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(
-            path, "", f"cannot be read ({reason}): check the path and its permissions."
-        ) from None
-    except ElementTree.ParseError as error:
-        line, column = error.position
-        raise ConfigError(
-            path,
-            "",
-            f"line {line}, column {column + 1} is not XML ({str(error).split(':')[0]}): correct it there.",
-        ) from None
-    if str(path).endswith(".xacro") or any("ros.org/wiki/xacro" in e.tag for e in root.iter()):
-        raise ConfigError(path, "", "is written in xacro: expand it first, 'xacro robot.xacro > robot.urdf'.")
-    if root.tag != "robot":
-        raise ConfigError(
-            path, "", f"has the root element <{root.tag}>: a URDF starts with <robot name=...>."
-        )
-    return root
-
-
-def _parsed(path: str | Path, text: bytes) -> _Element:
-    """The root element: element by element, as a file of nothing else takes a minute."""
-    begun = ElementTree.iterparse(BytesIO(text), ("start",))
-    _, root = next(begun)
-    for count, _ in enumerate(begun, start=2):
-        if count > MOST_ELEMENTS:
-            raise ConfigError(path, "", f"has more than {MOST_ELEMENTS} elements: this is no robot.")
-    return root
-
-
-def _link(path: str | Path, element: _Element) -> Body:
-    name = _name(path, element)
+def _link(path: str | Path, element: Element) -> Body:
+    name = name_of(path, element)
     key = f"link {name!r}"
     inertial = element.find("inertial")
     if inertial is None:
         return Body(name)
-    X_BI = _origin(path, key, inertial)
+    X_BI = origin_of(path, key, inertial)
     weight, matrix = inertial.find("mass"), inertial.find("inertia")
     if weight is None or weight.get("value") is None:
         raise ConfigError(path, key, 'has an inertial without a mass: add <mass value="..."/> [kg] to it.')
@@ -138,9 +89,9 @@ def _link(path: str | Path, element: _Element) -> Body:
         raise ConfigError(
             path, key, f"has an <inertia> without {listed(missing)}: give all three moments [kg m^2]."
         )
-    mass = _number(path, key, weight, "value", 0.0)
+    mass = number_of(path, key, weight, "value", 0.0)
     xx, yy, zz, xy, xz, yz = (
-        _number(path, key, matrix, name, 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        number_of(path, key, matrix, name, 0.0) for name in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
     )
     R_BI = X_BI.rotation
     inertia = R_BI @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R_BI.T
@@ -149,8 +100,8 @@ def _link(path: str | Path, element: _Element) -> Body:
     return Body(name, mass, X_BI.translation, inertia)
 
 
-def _joint(path: str | Path, element: _Element, mimic: bool) -> Joint:
-    name = _name(path, element)
+def _joint(path: str | Path, element: Element, mimic: bool) -> Joint:
+    name = name_of(path, element)
     key = f"joint {name!r}"
     kind = element.get("type", "")
     if kind not in _KINDS:
@@ -165,21 +116,21 @@ def _joint(path: str | Path, element: _Element, mimic: bool) -> Joint:
     axis_element = element.find("axis")
     axis = np.array([1.0, 0.0, 0.0])  # URDF's default
     if axis_element is not None:
-        axis = _vector(path, key, axis_element, "xyz", axis)
+        axis = vector_of(path, key, axis_element, "xyz", axis)
     length = math.sqrt(axis @ axis)
     if length < 1e-9 and kind not in ("fixed", "floating"):
         raise ConfigError(path, key, 'has an axis of length zero: give it a direction such as xyz="0 0 1".')
     limit = element.find("limit")
     dynamics = element.find("dynamics")
     bounded = kind in ("revolute", "prismatic")
-    lower = _number(path, key, limit, "lower", -math.inf if limit is None else 0.0)
-    upper = _number(path, key, limit, "upper", math.inf if limit is None else 0.0)
+    lower = number_of(path, key, limit, "lower", -math.inf if limit is None else 0.0)
+    upper = number_of(path, key, limit, "upper", math.inf if limit is None else 0.0)
     if bounded and lower > upper:
         raise ConfigError(
             path, key, f"has its lower limit {lower:g} above its upper limit {upper:g}: exchange them."
         )
-    damping = _number(path, key, dynamics, "damping", 0.0)
-    friction = _number(path, key, dynamics, "friction", 0.0)
+    damping = number_of(path, key, dynamics, "damping", 0.0)
+    friction = number_of(path, key, dynamics, "friction", 0.0)
     if damping < 0.0 or friction < 0.0:
         raise ConfigError(path, key, "has negative damping or friction: both must be 0 or above.")
     return Joint(
@@ -187,19 +138,19 @@ def _joint(path: str | Path, element: _Element, mimic: bool) -> Joint:
         kind=_KINDS[kind],
         parent=ends[0],
         child=ends[1],
-        X_PJ=_origin(path, key, element),
+        X_PJ=origin_of(path, key, element),
         axis_J=axis / length if length >= 1e-9 else np.array([0.0, 0.0, 1.0]),
         damping=damping,
         coulomb=friction,
         lower=lower if bounded else -math.inf,
         upper=upper if bounded else math.inf,
-        effort_limit=_number(path, key, limit, "effort", math.inf),
-        velocity_limit=_number(path, key, limit, "velocity", math.inf),
+        effort_limit=number_of(path, key, limit, "effort", math.inf),
+        velocity_limit=number_of(path, key, limit, "velocity", math.inf),
         mimic=_mimic(path, key, element.find("mimic")) if mimic and kind != "fixed" else None,
     )
 
 
-def _mimic(path: str | Path, key: str, element: _Element | None) -> Mimic | None:
+def _mimic(path: str | Path, key: str, element: Element | None) -> Mimic | None:
     if element is None:
         return None
     leader = element.get("joint")
@@ -207,8 +158,8 @@ def _mimic(path: str | Path, key: str, element: _Element | None) -> Mimic | None
         raise ConfigError(path, key, 'has a mimic that names no joint: add joint="..." to it.')
     return Mimic(
         leader,
-        _number(path, key, element, "multiplier", 1.0),
-        _number(path, key, element, "offset", 0.0),
+        number_of(path, key, element, "multiplier", 1.0),
+        number_of(path, key, element, "offset", 0.0),
     )
 
 
@@ -256,53 +207,3 @@ def _based(
             path, f"joint {name!r}", "has the name of the joint that holds the root link: rename it."
         )
     return links, [Joint(name, "fixed" if fixed_base else "free", WORLD, root), *joints]
-
-
-def _name(path: str | Path, element: _Element) -> str:
-    name = element.get("name")
-    if not name:
-        raise ConfigError(path, f"<{element.tag}>", "has no name: every link and joint needs one.")
-    return name
-
-
-def _origin(path: str | Path, key: str, element: _Element) -> Placement:
-    origin = element.find("origin")
-    if origin is None:
-        return Placement()
-    zero = np.zeros(3)
-    return Placement(
-        rotation_from_rpy(_vector(path, key, origin, "rpy", zero).tolist()),
-        _vector(path, key, origin, "xyz", zero),
-    )
-
-
-def _vector(path: str | Path, key: str, element: _Element, attribute: str, default: np.ndarray) -> np.ndarray:
-    text = element.get(attribute)
-    if text is None:
-        return default
-    words = text.split()
-    if len(words) != 3:
-        raise ConfigError(
-            path, key, f"has {attribute}={text!r} in <{element.tag}>: it must be three numbers."
-        )
-    return np.array([_float(path, key, element, attribute, word) for word in words])
-
-
-def _number(path: str | Path, key: str, element: _Element | None, attribute: str, default: float) -> float:
-    text = element.get(attribute) if element is not None else None
-    if element is None or text is None:
-        return default
-    return _float(path, key, element, attribute, text)
-
-
-def _float(path: str | Path, key: str, element: _Element, attribute: str, word: str) -> float:
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    # Files in circulation write inf for 'no limit'; nothing else may be infinite, or have an infinite square.
-    if not (abs(value) <= LARGEST or (element.tag == "limit" and not math.isnan(value))):
-        raise ConfigError(
-            path, key, f"has {attribute}={word!r} in <{element.tag}>: it must be a number up to {LARGEST:g}."
-        )
-    return value

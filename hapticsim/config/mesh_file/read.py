@@ -11,6 +11,7 @@ import numpy as np
 from hapticsim.config.mesh_file.contents import FORMATS, contents
 from hapticsim.config.mesh_file.edges import Edges
 from hapticsim.config.mesh_file.fans import one_fan_each
+from hapticsim.config.mesh_file.hull import hull_of
 from hapticsim.config.mesh_file.parts import NEEDED, Part, parts_of
 from hapticsim.config.mesh_file.slivers import THIN, thinness, without_slivers
 from hapticsim.config.mesh_file.surface import in_order, joined, near_joined, tidied
@@ -27,12 +28,13 @@ FEWEST_TRIANGLES = 4  # of a tetrahedron
 MOST_PIECES = 1000  # that do not hang together; hollows are looked for one by one
 
 
-def read_mesh(path: Path, scale: Sequence[float], notes: list[str]) -> TriangleMesh:
+def read_mesh(path: Path, scale: Sequence[float], notes: list[str], convex: bool = False) -> TriangleMesh:
     """Read the surface in a file.
 
     path : of one of ``contents.FORMATS``.
-    scale : (3,) [m] per unit of the file, along its axes.
+    scale : (3,) [m] per unit of the file, along its axes; one below 0 mirrors it.
     notes : gets a sentence for each thing that was put right.
+    convex : the convex hull of it instead, which also a surface with holes has.
 
     Raises
     ------
@@ -44,13 +46,16 @@ def read_mesh(path: Path, scale: Sequence[float], notes: list[str]) -> TriangleM
             raise ConfigError(path, "", f"needs {package}, {NEEDED}")
     parts = parts_of(path, FORMATS[path.suffix.lower()], data)
     with np.errstate(over="ignore"):
-        parts = [(points * np.asarray(scale), triangles) for points, triangles in parts]
+        turn = -1 if np.prod(np.sign(scale)) < 0.0 else 1
+        parts = [(points * np.asarray(scale), triangles[:, ::turn]) for points, triangles in parts]
     if not parts:
         raise ConfigError(path, "", "holds no triangles: export a surface, not points or lines.")
     for points, _ in parts:
         if not np.isfinite(points).all():
             raise ConfigError(path, "", "holds NaN or infinity among its coordinates: export it again.")
     _check_size(path, parts)
+    if convex:
+        parts = [hull_of(path, parts)]
     vertices, triangles, edges = _closed(path, parts, notes)
     triangles = _facing_outwards(path, vertices, triangles, edges, notes)
     twins = Edges.of(triangles, len(vertices)).twins

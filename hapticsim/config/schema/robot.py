@@ -169,6 +169,9 @@ class Urdf(Section):
         default=True, description="couple joints that mimic others; false: they move on their own"
     )
     locked: list[Name] = Field(default=[], description="joints held fixed at zero displacement")
+    collision: bool = Field(
+        default=False, description="true: a shape for each collision element, named by its link"
+    )
 
 
 class MechanismEntry(Section):
@@ -181,11 +184,13 @@ class MechanismEntry(Section):
 
 
 class Robot(Section):
-    """The mechanism: ``bodies`` and ``joints``, or ``urdf``, or ``mechanism``."""
+    """The mechanism: ``bodies`` and ``joints``, or ``urdf`` and more bodies, or ``mechanism``."""
 
     bodies: list[BodyEntry] | None = Field(default=None, description="rigid bodies")
     joints: list[JointEntry] | None = Field(default=None, description="one per body")
-    urdf: Urdf | None = Field(default=None, description="read the tree from a URDF instead")
+    urdf: Urdf | None = Field(
+        default=None, description="read the tree from a URDF; bodies and joints are added to it"
+    )
     mechanism: MechanismEntry | None = Field(
         default=None, description="form the equations of a mechanism by Kane's method instead"
     )

@@ -74,6 +74,14 @@ class Capsule(ShapeEntry):
     length_m: Positive = Field(description="distance between the centres of the two ends")
 
 
+class Cylinder(ShapeEntry):
+    """A cylinder along z of the shape, with flat ends."""
+
+    kind: Literal["cylinder"] = Field(description="cylinder")
+    radius_m: Positive = Field(description="radius")
+    length_m: Positive = Field(description="distance between its ends")
+
+
 class Box(ShapeEntry):
     """A cuboid about the shape's origin."""
 
@@ -96,9 +104,12 @@ class MeshEntry(ShapeEntry):
     kind: Literal["mesh"] = Field(description="mesh")
     file: PathName = Field(description="STL, OBJ, PLY, OFF, glTF, GLB or DAE file, relative to this config")
     scale: Scale = Field(default=1.0, description="metres per unit of the file; three: along its x, y, z")
+    convex: bool = Field(
+        default=False, description="true: the convex hull of it, which closes holes and hollows"
+    )
 
 
-AnyShape = Annotated[Sphere | Capsule | Box | Plane | MeshEntry, Field(discriminator="kind")]
+AnyShape = Annotated[Sphere | Capsule | Cylinder | Box | Plane | MeshEntry, Field(discriminator="kind")]
 
 
 class ContactEntry(Section):
@@ -106,7 +117,7 @@ class ContactEntry(Section):
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
         description="shape names: a sphere, capsule or box, and a plane or box; two of sphere and capsule; "
-        "or a sphere and a mesh"
+        "or a sphere and a cylinder or mesh; a * in a name stands for any letters"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"

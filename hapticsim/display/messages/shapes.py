@@ -9,7 +9,14 @@ import numpy as np
 from hapticsim.display.messages.orientation import rotations
 from hapticsim.display.messages.reading import Payload, Unreadable, numbers
 
-SHAPE_SIZES = {"sphere": 1, "capsule": 2, "box": 3, "plane": 2, "mesh": 3}  # how many lengths each kind has
+SHAPE_SIZES = {
+    "sphere": 1,
+    "capsule": 2,
+    "cylinder": 2,
+    "box": 3,
+    "plane": 2,
+    "mesh": 3,
+}  # lengths of each kind
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ long the window asks for ``detail`` 1 and edges become jagged instead of motion 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -144,6 +145,9 @@ def _reach_down(shape: DrawnShape) -> float:
         return shape.size[0]
     if shape.kind == "capsule":
         return shape.size[0] + 0.5 * shape.size[1] * float(upright[2])
+    if shape.kind == "cylinder":
+        radius, length = shape.size[:2]
+        return radius * math.hypot(*upright[:2]) + 0.5 * length * float(upright[2])
     if shape.kind == "mesh":
         return -float((shape.vertices_S @ shape.R_BS[2]).min())
     return float(upright[: len(shape.size)] @ shape.size)

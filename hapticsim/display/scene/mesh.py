@@ -80,6 +80,26 @@ def capsule(
     return points.reshape(-1, 3), faces
 
 
+def cylinder(radius: float, length: float, around: int, along: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (nv, 3) [m] and faces (nf, 4) of a cylinder along z, with the middles of its ends."""
+    angle = np.arange(around) * (2.0 * math.pi / around)
+    ring = radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    heights = length * np.linspace(-0.5, 0.5, along + 1)
+    rings = np.concatenate([np.column_stack([ring, np.full(around, z)]) for z in heights])
+    points = np.concatenate([rings, [[0.0, 0.0, heights[0]], [0.0, 0.0, heights[-1]]]])
+    k = np.arange(around)
+    after, top, low, high = (k + 1) % around, along * around, len(rings), len(rings) + 1
+    sides = [
+        np.stack([k + i, after + i, after + i + around, k + i + around], axis=1)
+        for i in range(0, top, around)
+    ]
+    ends = [
+        np.stack([np.full(around, low), after, k, k], axis=1),
+        np.stack([np.full(around, high), k + top, after + top, after + top], axis=1),
+    ]
+    return points, np.concatenate([*sides, *ends])
+
+
 def divided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (nv, 3) [m] and triangles (nt, 3) of the same surface, its long triangles cut in halves.
 
@@ -119,9 +139,12 @@ def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
             new_faces = triangles[:, [0, 1, 2, 2]]
         else:
             around, over = COARSE if shape.size[0] <= _THIN_M else FINE
-            length = shape.size[1] if shape.kind == "capsule" else 0.0
+            length = shape.size[1] if shape.kind != "sphere" else 0.0
             along = min(math.ceil(length / (2.0 * shape.size[0])), _RINGS) if meshes and length > 0.0 else 1
-            new_points, new_faces = capsule(shape.size[0], length, around, over, along)
+            if shape.kind == "cylinder":
+                new_points, new_faces = cylinder(shape.size[0], length, around, along)
+            else:
+                new_points, new_faces = capsule(shape.size[0], length, around, over, along)
         points.append(new_points)
         faces.append(new_faces + count)
         point_shape.append(np.full(len(new_points), index))

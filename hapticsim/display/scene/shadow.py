@@ -37,6 +37,9 @@ def caster(shape: DrawnShape) -> tuple[np.ndarray, float]:
     ends = np.zeros((2, 3))
     if shape.kind == "capsule":
         ends[:, 2] = -0.5 * shape.size[1], 0.5 * shape.size[1]
+    if shape.kind == "cylinder":
+        reach = max(0.5 * shape.size[1] - shape.size[0], 0.0)
+        ends[:, 2] = -reach, reach
     if shape.kind != "mesh":
         return ends, shape.size[0]
     low, high = shape.vertices_S.min(axis=0), shape.vertices_S.max(axis=0)

@@ -6,7 +6,7 @@ A gap is looked at where a piece ends.  It closes no sooner than after gap / spe
 
 from __future__ import annotations
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_MESH
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CYLINDER, ON_MESH
 from hapticsim.kernels.events.edge_places import fastest
 from hapticsim.kernels.geometry.contact import sphere_centre
 from hapticsim.kernels.machine_code.jit import inlined, kernel
@@ -17,7 +17,8 @@ from hapticsim.kernels.rows.row_table import FREE
 def may_pass(plan, k):
     """True for a sphere against a surface that has another side."""
     kind = plan.surface_kind[k]
-    return plan.row_length[k] > 0.0 and (kind == ON_BOX or kind == ON_CAPSULE or kind == ON_MESH)
+    solid = kind == ON_BOX or kind == ON_CAPSULE or kind == ON_MESH or kind == ON_CYLINDER
+    return plan.row_length[k] > 0.0 and solid
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Gap of a sphere against a plane, a box or a capsule, and the constraint row that holds it.
+"""Gap of a sphere against a plane, a box, a capsule or a cylinder, and the constraint row that holds it.
 
 A corner is a sphere of radius 0; a capsule against a flat face is its two end spheres.  With c the centre, o
 and R the pose of the surface and x = R'(c - o) the centre in its axes, the gap is phi = dist(x) - radius, and
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
 from hapticsim.kernels.geometry.box_edges import edges_gap, edges_row, edges_witness, past_edges
 from hapticsim.kernels.geometry.corner import (
     FACES,
@@ -28,6 +28,7 @@ from hapticsim.kernels.geometry.corner import (
     nearest_to_corner,
     sign_of,
 )
+from hapticsim.kernels.geometry.cylinder import bend_of_cylinder, nearest_on_cylinder
 from hapticsim.kernels.geometry.mesh_contact import mesh_row, mesh_witness
 from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
 from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness
@@ -178,6 +179,9 @@ def witness(plan, state, k, X):
     if plan.surface_kind[k] == ON_CAPSULE or plan.surface_kind[k] == ON_SIDE:
         distance, nx, ny, nz, fx, fy, fz = nearest_on_segment(x, y, z, half[2])
         distance -= half[0]
+    elif plan.surface_kind[k] == ON_CYLINDER:
+        distance, nx, ny, nz = nearest_on_cylinder(x, y, z, half[0], half[2])
+        fx, fy, fz = False, False, True
     elif face == 0 and is_corner_on_box(plan, k):
         gx, gy, gz = inward(plan, k, X)
         gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz
@@ -265,7 +269,13 @@ def contact_row(plan, state, k, i, ws):
         return mesh_row(plan, state, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = point_row(plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
-    if int(fx) + int(fy) + int(fz) >= OFF_FACE:
+    if plan.surface_kind[k] == ON_CYLINDER:
+        r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
+        vx, vy, vz = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
+        x, y, z = centre_in_box(plan, k, ws.X)
+        half = plan.surface_half[k]
+        ws.s[i] += bend_of_cylinder(x, y, z, half[0], half[2], vx, vy, vz)
+    elif int(fx) + int(fy) + int(fz) >= OFF_FACE:
         r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
         x, y, z = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
         n_dot = nx * tx + ny * ty + nz * tz

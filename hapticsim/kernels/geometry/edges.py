@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_MESH, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CYLINDER, ON_MESH, ON_PLANE
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, has_ends, is_corner_on_box, past_side
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
 from hapticsim.kernels.geometry.mesh_contact import past_region
@@ -44,12 +44,15 @@ def is_lost(plan, state, k, X):
 def feature(plan, k, X):
     """The part of a surface that candidate k is nearest to: one bit for every axis in which it is outside.
 
-    Of a capsule the half extents are those of its segment: past an end it is outside in z.
+    Of a capsule the half extents are those of its segment: past an end it is outside in z.  Around a cylinder
+    the first bit is that of the distance from the axis.
     """
     if plan.surface_kind[k] == ON_PLANE or plan.surface_kind[k] == ON_MESH or has_ends(plan, k):
         return 0
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
+    if plan.surface_kind[k] == ON_CYLINDER:
+        return int(math.hypot(x, y) > half[0]) + 4 * int(beyond(z, half[2]) > 0.0)
     if plan.surface_kind[k] != ON_BOX:
         return 4 * int(beyond(z, half[2]) > 0.0)
     return (
@@ -76,6 +79,9 @@ def margin(plan, state, k, part, X):
         return EDGE - overhang(plan, state, k, X)
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
+    if plan.surface_kind[k] == ON_CYLINDER:
+        left = within(part, 1, math.hypot(x, y) - half[0])
+        return BEND + min(left, within(part, 4, beyond(z, half[2])))
     if plan.surface_kind[k] != ON_BOX:
         return BEND + within(part, 4, beyond(z, half[2])) if half[2] > 0.0 else math.inf
     left = min(within(part, 1, beyond(x, half[0])), within(part, 2, beyond(y, half[1])))

@@ -43,7 +43,9 @@ def urdf_notes(robot: ElementTree.Element, bodies: Sequence[Body], joints: Seque
     meshes = sum(1 for link in robot.findall("link") for _ in link.iter("mesh"))
     if meshes:
         files = "mesh file" if meshes == 1 else "mesh files"
-        notes.append(f"{meshes} {files} ignored: only shapes of the config are drawn and touched.")
+        notes.append(
+            f"{meshes} {files} not read: robot.urdf.collision makes shapes of those of collision elements."
+        )
     notes.extend(joint_notes(joints))
     return notes
 

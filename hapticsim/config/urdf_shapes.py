@@ -1,0 +1,126 @@
+"""Shapes of the collision elements of a URDF: boxes, spheres, cylinders, capsules and meshes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import numpy as np
+
+from hapticsim.config.mesh_file.read import read_mesh
+from hapticsim.errors import ConfigError, listed
+from hapticsim.model.scene import Shape
+from hapticsim.model.triangle_mesh import TriangleMesh
+from hapticsim.model.urdf_elements import Element, name_of, number_of, origin_of, root_of, vector_of
+
+KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
+ROS_FOLDERS = (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share"))  # variables, and where packages lie
+
+
+def collision_shapes(path: Path, notes: list[str]) -> list[Shape]:
+    """Return a shape for each collision element, carried by the link that has it.
+
+    The first of a link has the link's name, others ``link_2``, ``link_3`` and so on.  A mesh that is no
+    closed surface is replaced by its convex hull, with a note.
+
+    Raises
+    ------
+    ConfigError : one sentence with the file, the link, what was found and what is allowed.
+    """
+    shapes: list[Shape] = []
+    read: dict[tuple[Path, tuple[float, ...]], TriangleMesh] = {}
+    taken = set()
+    for link in root_of(path).findall("link"):
+        body = name_of(path, link)
+        for number, element in enumerate(link.findall("collision"), start=1):
+            name = body if number == 1 else f"{body}_{number}"
+            if name in taken:
+                raise ConfigError(
+                    path, f"link {body!r}", f"has a shape {name!r}, as another link: rename one."
+                )
+            taken.add(name)
+            shapes.append(_shape(path, name, body, element, read, notes))
+    return shapes
+
+
+def _shape(
+    path: Path,
+    name: str,
+    body: str,
+    element: Element,
+    read: dict[tuple[Path, tuple[float, ...]], TriangleMesh],
+    notes: list[str],
+) -> Shape:
+    key = f"link {body!r}"
+    geometry = element.find("geometry")
+    found = [kind for kind in geometry or () if kind.tag in KINDS]
+    if len(found) != 1:
+        raise ConfigError(path, key, f"has a collision without one geometry: give it one of {listed(KINDS)}.")
+    kind, X_BS, mesh = found[0], origin_of(path, key, element), None
+    size: tuple[float, ...]
+    match kind.tag:
+        case "box":
+            size = tuple(0.5 * vector_of(path, key, kind, "size", np.zeros(3)))
+        case "sphere":
+            size = (number_of(path, key, kind, "radius", 0.0),)
+        case "cylinder" | "capsule":
+            size = (number_of(path, key, kind, "radius", 0.0), number_of(path, key, kind, "length", 0.0))
+        case _:
+            scale = tuple(vector_of(path, key, kind, "scale", np.ones(3)).tolist())
+            if 0.0 in scale:
+                raise ConfigError(path, key, f"has scale={kind.get('scale')!r}: none of the three may be 0.")
+            file = mesh_path(path, key, kind.get("filename", ""))
+            if (file, scale) not in read:
+                read[file, scale] = _surface(file, scale, notes)
+            mesh = read[file, scale]
+            size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
+    if mesh is None and not min(size) > 0.0:
+        raise ConfigError(path, key, f"has a {kind.tag} without a size: all its lengths must be above 0.")
+    return Shape(name, body, kind.tag, tuple(float(s) for s in size), X_BS, mesh=mesh)
+
+
+def _surface(file: Path, scale: tuple[float, ...], notes: list[str]) -> TriangleMesh:
+    """The surface in a file as it is, or its convex hull where that cannot be touched."""
+    try:
+        return read_mesh(file, scale, notes)
+    except ConfigError as error:
+        reason = error
+    mesh = read_mesh(file, scale, notes, convex=True)
+    notes.append(f"{file}: its convex hull is touched, as the surface {reason.problem.split(':')[0]}.")
+    return mesh
+
+
+def mesh_path(path: Path, key: str, name: str) -> Path:
+    """Where the mesh file lies that a URDF names: beside it, or in the package of a ``package://`` address.
+
+    A package is looked for among the folders above the URDF, then in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
+    """
+    address = urlparse(name)
+    if not name or "\0" in name or address.scheme not in ("", "file", "package"):
+        raise ConfigError(
+            path, key, f"has a mesh in {name!r}: write filename= a path or package://NAME/path."
+        )
+    if address.scheme != "package":
+        return path.parent / unquote(address.path if address.scheme else name)
+    package, rest = unquote(address.netloc), unquote(address.path).lstrip("/")
+    for folder in _package_folders(path, package):
+        if (folder / rest).is_file():
+            return folder / rest
+    raise ConfigError(
+        path,
+        key,
+        f"has a mesh in {name!r}, which is in no package {package!r} above the URDF: set ROS_PACKAGE_PATH to "
+        f"the folder that holds {package!r}.",
+    )
+
+
+def _package_folders(path: Path, package: str) -> Iterator[Path]:
+    for above in path.resolve().parents:
+        if above.name == package:
+            yield above
+        yield above / package
+    for variable, inner in ROS_FOLDERS:
+        for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
+            yield Path(folder) / inner / package
