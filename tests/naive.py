@@ -68,6 +68,11 @@ def distance_to_segment(x: np.ndarray, half: float) -> float:
     return float(np.linalg.norm(x - np.array([0.0, 0.0, np.clip(x[2], -half, half)])))
 
 
+def distance_to_cylinder(x: np.ndarray, radius: float, half: float) -> float:
+    """Of a point from a cylinder along z, signed: that from a box, in the plane of the axis and the point."""
+    return distance_to_box(np.array([np.hypot(x[0], x[1]), x[2]]), np.array([radius, half]))
+
+
 def crossing(x: np.ndarray, a: np.ndarray, half_a: float, half_b: float) -> tuple[float, float]:
     """Distance of two segments, and how far the nearest points of their lines are past the ends of either.
 

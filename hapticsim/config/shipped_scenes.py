@@ -76,28 +76,31 @@ def about(file: Path) -> str:
     return sentence + "." * bool(stop)
 
 
-def missing_extra(file: Path) -> str:
-    """Return the extra that a scene needs and that is not installed, or an empty string."""
+def missing_extras(file: Path) -> list[str]:
+    """Return the extras that a scene needs and that are not installed."""
     from hapticsim.model.library import library_models
 
     scene = yaml.safe_load(file.read_text(encoding="utf-8"))
     robot = scene.get("robot") or {}
-    if "package" in (robot.get("urdf") or {}) and not library_models():
-        return "robots"
+    urdf = robot.get("urdf") or {}
+    missing = []
+    if "package" in urdf and not library_models():
+        missing.append("robots")
     if "mechanism" in robot and find_spec("sympy") is None:
-        return "mechanisms"
-    if any(shape.get("kind") == "mesh" for shape in scene.get("shapes", [])) and find_spec("trimesh") is None:
-        return "meshes"
-    return ""
+        missing.append("mechanisms")
+    meshes = urdf.get("collision") or any(shape.get("kind") == "mesh" for shape in scene.get("shapes", []))
+    if meshes and find_spec("trimesh") is None:
+        missing.append("meshes")
+    return missing
 
 
 def listing() -> str:
-    """Return a line for each shipped scene: its name, what it shows, and the extra it needs and lacks."""
+    """Return a line for each shipped scene: its name, what it shows, and the extras it needs and lacks."""
     scenes = shipped_scenes()
     width = max(map(len, scenes), default=0)
     lines = []
     for name, file in scenes.items():
-        extra = missing_extra(file)
-        need = f"  [needs: pip install 'hapticsim[{extra}]']" if extra else ""
+        extras = ",".join(missing_extras(file))
+        need = f"  [needs: pip install 'hapticsim[{extras}]']" if extras else ""
         lines.append(f"{name:{width}}  {about(file)}{need}")
     return "\n".join(lines)

@@ -112,7 +112,7 @@ REFUSALS = [
     ("q_rad: {pivot: 0.3}", "u_m_per_s: {slide: 0.3}", "initial.u_m_per_s.slide is a free joint: write it under free."),
     ("free: {slide:", "free: {rail:", "initial.free.rail is a prismatic joint: write it under q_m."),
     # robots
-    ("gravity_m_per_s2", "  urdf: {package: panda}\ngravity_m_per_s2", "robot has both bodies and a urdf: give one of the two."),
+    ("gravity_m_per_s2", "  mechanism: {path: a.py}\ngravity_m_per_s2", "robot has a mechanism and a tree beside it: give one of the two."),
 ]  # fmt: skip
 
 

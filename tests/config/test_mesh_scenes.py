@@ -196,6 +196,6 @@ def test_a_recording_of_another_mesh_is_refused(folder):
 def test_a_shipped_scene_with_a_mesh_says_which_extra_it_needs(folder, monkeypatch):
     path = folder_file(folder)
     (folder / "bone.obj").write_bytes(binary_stl(CUBE, CUBE_TRIANGLES))
-    assert shipped_scenes.missing_extra(path) == ""
+    assert shipped_scenes.missing_extras(path) == []
     monkeypatch.setattr(shipped_scenes, "find_spec", lambda name: None if name == "trimesh" else name)
-    assert shipped_scenes.missing_extra(path) == "meshes"
+    assert shipped_scenes.missing_extras(path) == ["meshes"]

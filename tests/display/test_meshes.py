@@ -320,3 +320,17 @@ def test_a_mesh_that_reaches_past_the_eye_is_cut_and_not_left_out(surface):
     drawing.draw(surface, camera, Picture(state, None))
     blue = is_colored(pygame.surfarray.array3d(surface).astype(int), BLUE)
     assert blue[:, -20:].mean() > 0.95  # the lower rim of the picture
+
+
+@pytest.mark.parametrize("others", [[], [shape_of("ring", torus(0.3, 0.1))]])
+def test_facets_of_a_cylinder_close_it_and_face_outwards(others):
+    message = message_of(Shape("drum", "world", "cylinder", (0.1, 0.7)), *others)
+    mesh = tessellate(message.shapes)
+    faces, normals = mesh.faces[mesh.face_shape == 0], mesh.normals_S[mesh.face_shape == 0]
+    middles = mesh.points_S[faces].mean(axis=1)
+    assert np.all(np.sum(normals * middles, axis=1) > 0.0)
+    edges = [(a, b) for face in faces.tolist() for a, b in zip(face, face[1:] + face[:1], strict=True) if a != b]
+    assert {(b, a) for a, b in edges} == set(edges) and len(set(edges)) == len(edges)
+    points = mesh.points_S[np.unique(faces)]
+    assert np.hypot(*points[:, :2].T).max() == pytest.approx(0.1)
+    assert np.abs(points[:, 2]).max() == pytest.approx(0.35)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.assemble.assembly import assemble
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_EDGES, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_SIDE
 from hapticsim.config.load import loads
 from hapticsim.kernels.events import inside
 from hapticsim.kernels.geometry import contact, edges
@@ -43,7 +43,11 @@ shapes:
   - {{name: bar, body: two, kind: capsule, radius_m: 0.02, length_m: 0.5,
      origin: {{xyz_m: [0.1, 0.0, 0.05], rpy_rad: [0.9, -0.2, 0.1]}}}}
   - {{name: pole, kind: capsule, radius_m: 0.05, length_m: 0.3, origin: {{xyz_m: [0.2, 0.0, 0.1]}}}}
+  - {{name: drum, body: two, kind: cylinder, radius_m: 0.2, length_m: 0.3,
+     origin: {{xyz_m: [-0.1, 0.05, 0.2], rpy_rad: [0.4, 0.3, -0.2]}}}}
 contacts:
+  - {{between: [ball, drum]}}
+  - {{between: [drum, post]}}
   - {{between: [ball, knob]}}
   - {{between: [bar, ball]}}
   - {{between: [rod, post]}}
@@ -100,6 +104,8 @@ def naive_gap(candidate, q: np.ndarray) -> float:
         distance, past = naive.crossing(x, inward_in_surface(candidate, q), *halves)
         phi = distance - radius - candidate.radius
         return phi if past <= 0.0 else max(phi, 0.0) + past
+    if candidate.kind == ON_CYLINDER:
+        return naive.distance_to_cylinder(x, candidate.half[0], candidate.half[2]) - candidate.radius
     if candidate.kind in (ON_CAPSULE, ON_SIDE):
         phi = naive.distance_to_segment(x, candidate.half[2]) - candidate.half[0] - candidate.radius
         past = abs(x[2]) - candidate.half[2]
@@ -169,6 +175,13 @@ def somewhere(rng: np.random.Generator, candidate, region: str) -> np.ndarray:
     if region == "crossing":
         s, t = (rng.uniform(-0.9, 0.9) * half for half in candidate.half[1:])
         return np.array([s, t, rng.uniform(0.1, 0.3), 0.0])
+    if region in ("around", "rim", "flat"):
+        radius, _, half = candidate.half
+        out, up = rng.uniform(0.1, 0.3, 2)
+        r = rng.uniform(0.2, 0.9) * radius if region == "flat" else radius + out
+        z = rng.uniform(-0.9, 0.9) * half if region == "around" else half + up
+        angle = rng.uniform(-np.pi, np.pi)
+        return np.array([r * np.cos(angle), r * np.sin(angle), rng.choice([-1.0, 1.0]) * z])
     if region in ("side", "end"):
         x, half = rng.normal(size=3), candidate.half[2]
         x *= rng.uniform(0.1, 0.3) / np.linalg.norm(x[: 2 if region == "side" else 3])
@@ -203,6 +216,8 @@ def kinds() -> list[tuple[int, str]]:
             found.append((k, "crossing"))
         elif c.kind == ON_SIDE:
             found.append((k, "side"))
+        elif c.kind == ON_CYLINDER:
+            found += [(k, r) for r in ("around", "rim", "flat")]
         elif c.kind == ON_CAPSULE:
             found += [(k, r) for r in (("side", "end") if c.half[2] > 0.0 else ("end",))]
         elif c.kind != ON_BOX:

@@ -148,7 +148,7 @@ def test_a_ball_that_slides_on_the_floor_stops_at_the_wall_of_the_same_mesh(radi
 
 
 def test_a_small_ball_that_slides_round_an_edge_keeps_to_it():
-    """At 100 Hz it turns by 0.1 rad in a tick: what a step leaves is a gain of energy, or a loss, in the next."""
+    """At 100 Hz it turns by 0.1 rad in a tick: the gap that a step leaves is energy in the next."""
     mesh, radius = box_mesh((0.1, 0.1, 0.1), 0), 0.0043
     start = (0.0995, 0.01, 0.1 + radius)
     sim = hs.Simulation(ball_scene(mesh, start, (0.06, 0.02, 0.0), radius, 0.6, 100.0))

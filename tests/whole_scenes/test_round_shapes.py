@@ -8,6 +8,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
+from tests.naive import distance_to_cylinder, turned
 
 BALL = """
     - {{name: {name}, inertial: {{mass_kg: {mass}, inertia_kg_m2: {{xx: {I}, yy: {I}, zz: {I}}}}}}}"""
@@ -74,7 +75,14 @@ def slide(rho: float, g: float, cosine: float, v0: float) -> float:
     return float(np.trapezoid(1.0 / rate, theta))
 
 
-@pytest.mark.parametrize("fixed", ["sphere, radius_m: 0.3", "capsule, radius_m: 0.3, length_m: 1.0"])
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        "sphere, radius_m: 0.3",
+        "capsule, radius_m: 0.3, length_m: 1.0",
+        "cylinder, radius_m: 0.3, length_m: 1.0",
+    ],
+)
 @pytest.mark.parametrize("v0", [0.2, 0.6])
 def test_a_ball_leaves_a_round_top_where_its_weight_no_longer_bends_its_path(fixed, v0):
     """Without friction at cos = 2/3 + v0^2 / (3 g rho); across a log as on a ball."""
@@ -106,6 +114,63 @@ def test_a_ball_slides_along_a_log_and_over_its_end():
     cosine = 2.0 / 3.0 + v0**2 / (3.0 * g * rho)
     assert left == pytest.approx(0.3 / v0 + slide(rho, g, cosine, v0), abs=2e-6)
     assert sum(sim.energy()) == pytest.approx(0.5 * v0**2 + g * rho, rel=1e-9)
+
+
+@pytest.mark.parametrize("standing", [False, True])
+def test_a_ball_slides_over_the_rim_of_a_cylinder(standing):
+    """Along its side, or over its flat end, and round the rim as round the edge of a box."""
+    g, v0, rho = 9.81, 0.3, 0.05
+    at, turn = ((-0.1, 0, 0.15), "0, 0, 0") if standing else ((-0.1, 0, 0.15), "0, 1.5707963267948966, 0")
+    size = "radius_m: 0.2, length_m: 0.2" if standing else "radius_m: 0.1, length_m: 0.4"
+    sim = balls(
+        {"name": "a", "at": list(at), "v": [v0, 0, 0]},
+        fixed=f"\n  - {{name: drum, kind: cylinder, {size}, origin: {{rpy_rad: [{turn}]}}}}",
+        contacts=[("s_a", "drum")],
+        g=g,
+    )
+    left = until(sim, Event.LEAVE)
+    cosine = 2.0 / 3.0 + v0**2 / (3.0 * g * rho)
+    assert left == pytest.approx(0.3 / v0 + slide(rho, g, cosine, v0), abs=2e-6)
+    assert sum(sim.energy()) == pytest.approx(0.5 * v0**2 + g * 0.15, rel=1e-9)
+
+
+def thrown_at_a_cylinder(seed: int) -> None:
+    """A ball and a cylinder on a body thrown at each other: their distance by plain geometry, and energy."""
+    rng = np.random.default_rng(seed)
+    R, length, r = rng.uniform(0.03, 0.3), rng.uniform(0.03, 0.5), rng.uniform(0.005, 0.1)
+    start = rng.normal(size=3)
+    start *= (0.5 * length + R + r + 0.05) / np.linalg.norm(start)
+    speed = rng.choice([0.5, 3.0, 10.0])
+    sim = balls(
+        {"name": "a", "at": start.tolist(), "radius": r, "v": (speed * (0.1 * rng.normal(size=3) - start)).tolist()},
+        {"name": "b", "at": [0, 0, 0], "mass": 2.0, "I": 0.02, "w": rng.normal(size=3).tolist(), "radius": 1e-3},
+        fixed=f"\n  - {{name: drum, body: b, kind: cylinder, radius_m: {R}, length_m: {length}}}",
+        contacts=[("s_a", "drum")],
+        e=float(rng.choice([0.0, 0.7])),
+    )
+    before, touched = sum(sim.energy()), False
+    for _ in range(400):
+        sim.step()
+        q, after = sim.state.q, sum(sim.energy())
+        x = turned(q[10:14]).T @ (q[:3] - q[7:10])
+        assert distance_to_cylinder(x, R, 0.5 * length) - r > -1e-7
+        assert after <= before * (1.0 + 1e-9)
+        kinds = {event.kind for event in sim.events}
+        assert not kinds & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
+        before, touched = after, touched or bool(kinds & {Event.TOUCH, Event.IMPULSE})
+    assert touched
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_balls_and_cylinders_thrown_at_one_another_never_sink_and_never_gain_energy(seed):
+    thrown_at_a_cylinder(seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", range(100, 1100, 100))
+def test_more_balls_and_cylinders(first):
+    for seed in range(first, first + 100):
+        thrown_at_a_cylinder(seed)
 
 
 def test_a_ball_lies_in_a_nest_of_three_and_each_bears_its_share():
