@@ -120,7 +120,7 @@ CASES = {
 def test_quaternions_are_integrated_at_the_order_of_rk4(case):
     arguments, seconds = CASES[case]
     ends, drifts = [], []
-    for rate in (200, 400, 800, 6400):
+    for rate in (400, 800, 1600, 9600):  # slower, and the balance of energy divides the steps
         sim = hs.Simulation(scene(*arguments, rate_Hz=rate))
         before = sum(sim.energy())
         sim.step(round(seconds * rate))

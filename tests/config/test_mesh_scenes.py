@@ -104,7 +104,7 @@ def test_a_sphere_may_touch_a_mesh_and_nothing_else_may(folder):
         assert (pair.a, pair.b) == ("tip", "bone")
     allowed = (
         "which is not supported: a sphere, capsule or box may touch a plane or a box, "
-        "spheres and capsules one another, and a sphere a mesh."
+        "spheres and capsules one another, and a sphere a cylinder or a mesh."
     )
     for other, kind in (("rod", "capsule"), ("disc", "box"), ("floor", "plane"), ("twin", "mesh")):
         shapes = BONE + BONE.replace("bone,", "twin, body: puck,")

@@ -140,10 +140,11 @@ def thrown_at_a_cylinder(seed: int) -> None:
     R, length, r = rng.uniform(0.03, 0.3), rng.uniform(0.03, 0.5), rng.uniform(0.005, 0.1)
     start = rng.normal(size=3)
     start *= (0.5 * length + R + r + 0.05) / np.linalg.norm(start)
-    speed = rng.choice([0.5, 3.0, 10.0])
+    speed = rng.choice([3.0, 10.0, 30.0])
+    w, v = rng.normal(size=3).tolist(), (speed * (0.02 * rng.normal(size=3) - start)).tolist()
     sim = balls(
-        {"name": "a", "at": start.tolist(), "radius": r, "v": (speed * (0.1 * rng.normal(size=3) - start)).tolist()},
-        {"name": "b", "at": [0, 0, 0], "mass": 2.0, "I": 0.02, "w": rng.normal(size=3).tolist(), "radius": 1e-3},
+        {"name": "a", "at": start.tolist(), "radius": r, "v": v},
+        {"name": "b", "at": [0, 0, 0], "mass": 2.0, "I": 0.02, "w": w, "radius": 1e-3},
         fixed=f"\n  - {{name: drum, body: b, kind: cylinder, radius_m: {R}, length_m: {length}}}",
         contacts=[("s_a", "drum")],
         e=float(rng.choice([0.0, 0.7])),
@@ -154,7 +155,7 @@ def thrown_at_a_cylinder(seed: int) -> None:
         q, after = sim.state.q, sum(sim.energy())
         x = turned(q[10:14]).T @ (q[:3] - q[7:10])
         assert distance_to_cylinder(x, R, 0.5 * length) - r > -1e-7
-        assert after <= before * (1.0 + 1e-9)
+        assert after <= before * (1.0 + 1e-7)
         kinds = {event.kind for event in sim.events}
         assert not kinds & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
         before, touched = after, touched or bool(kinds & {Event.TOUCH, Event.IMPULSE})

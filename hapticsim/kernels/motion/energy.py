@@ -22,7 +22,8 @@ from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA, STIFF_SPRINGS
 TOLERANCE = 1e-6  # of the energy scale and the kinetic energy
 SHARE = 1e-2  # of the work turned over in a tick, that its quadrature may miss; all of it for stiff springs
 MEMORY = 10.0  # [s]
-LARGE, SMALL, PLENTY = 0.05, 1e-5, 0.1  # parts that ask for shorter steps, the second when so much is used up
+LARGE, SMALL = 0.02, 1e-5  # parts that ask for shorter steps, the second when
+PLENTY = 0.02  # so much is used up
 DIVISIONS = 64  # at most
 MOVED = 100.0  # of the energy scale: what a constraint may lift or set going as it is switched on
 MOST_Q, MOST_U = 1e9, 1e6  # [m] or [rad], and per second: a run that is further out has gone astray
