@@ -1,0 +1,174 @@
+"""Signed distances of two shapes by plain geometry, many poses at once, in NumPy.
+
+A sphere is a box without extent with a radius around it, a capsule one with extent along z alone, a box one
+without radius: one computation serves all of them.  Of two boxes that are apart the distance is that of a
+corner of one from the other, or that of two edges that cross; of two that overlap it is the largest of the
+separations along the normals of faces and across two edges (Gottschalk, Lin and Manocha 1996).
+
+Arrays over poses come first: R (n, 3, 3) holds the axes of A in those of B as columns, c (n, 3) [m] is the
+middle of A there.  Normals point from B to A, in the axes of B.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import trimesh
+from mesh_scenes import corners_of, is_inside
+
+from hapticsim.model.scene import Shape
+from hapticsim.model.triangle_mesh import TriangleMesh
+
+SIGNS = np.array(list(itertools.product((-1.0, 1.0), repeat=3)))
+LEAST_SQUARE = 1e-20  # of the sine of the angle below which two edges cross nowhere
+DIRECTED = 1e-7  # [m] nearer points than this give no direction: the axis that separates most does
+APART, RIVAL = (
+    1e-4,
+    1e-5,
+)  # [m] nearer than APART a normal is unique if it separates more by RIVAL than others
+SAME_POINT = 1e-9  # [m] nearest points on two triangles that are nearer to one another than this are one
+PORTION = 250  # poses at once: 144 pairs of edges each
+
+
+@dataclass
+class Distances:
+    """Of n poses: the signed distance, the normal, and whether it is the only one."""
+
+    distance: np.ndarray  # (n,) [m], below 0 where the shapes overlap
+    normal: np.ndarray  # (n, 3)
+    unique: np.ndarray  # (n,) bool
+
+
+def core_of(shape: Shape) -> tuple[np.ndarray, float]:
+    """Half extents (3,) [m] of the box inside a shape, and the radius [m] around it."""
+    match shape.kind, shape.size:
+        case "box", half:
+            return np.array(half), 0.0
+        case "sphere", (radius,):
+            return np.zeros(3), radius
+        case "capsule", (radius, length):
+            return np.array([0.0, 0.0, 0.5 * length]), radius
+    raise ValueError(f"a {shape.kind} has no box inside")
+
+
+def width_of(shape: Shape) -> float:
+    """Least width of a shape [m]; of a plane without bound, of a mesh that of the box around it."""
+    if shape.kind == "plane":
+        return np.inf
+    return 2.0 * (shape.size[0] if shape.kind in ("sphere", "capsule") else min(shape.size))
+
+
+def distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
+    """Signed distances of two shapes at n poses."""
+    if b.kind == "plane":
+        half, radius = core_of(a)
+        down = c[:, 2] - np.abs(R[:, 2, :]) @ half - radius
+        return Distances(down, np.tile([0.0, 0.0, 1.0], (len(c), 1)), np.full(len(c), True))
+    if b.kind == "mesh":
+        return from_mesh(b.mesh, a.size[0], c)
+    (half_a, radius_a), (half_b, radius_b) = core_of(a), core_of(b)
+    parts = [
+        of_boxes(R[i : i + PORTION], c[i : i + PORTION], half_a, half_b) for i in range(0, len(c), PORTION)
+    ]
+    distance, normal, unique = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    return Distances(distance - radius_a - radius_b, normal, unique)
+
+
+def from_mesh(mesh: TriangleMesh | None, radius: float, c: np.ndarray) -> Distances:
+    """The same of spheres around c and a mesh: of the nearest point of all triangles, one by one."""
+    assert mesh is not None
+    corners, distance, normal = corners_of(mesh), np.empty(len(c)), np.empty_like(c)
+    unique = np.empty(len(c), bool)
+    for i, point in enumerate(c):
+        nearest = trimesh.triangles.closest_point(corners, np.tile(point, (len(corners), 1)))
+        away = point - nearest
+        squares = (away**2).sum(axis=1)
+        k = int(np.argmin(squares))
+        side = -1.0 if is_inside(corners, point) else 1.0
+        size = np.sqrt(squares[k])
+        distance[i], normal[i] = side * size - radius, side * away[k] / size
+        as_near = away[np.sqrt(squares) < size + RIVAL]
+        unique[i] = bool(np.all(np.abs(as_near - away[k]) < SAME_POINT))
+    return Distances(distance, normal, unique)
+
+
+def of_boxes(
+    R: np.ndarray, c: np.ndarray, half_a: np.ndarray, half_b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distance [m], normal and uniqueness (see Distances) of two boxes."""
+    n, separation = separations(R, c, half_a, half_b)
+    order = np.argsort(separation, axis=1)
+    rows = np.arange(len(c))
+    best, second = order[:, -1], order[:, -2]
+    most, axis = separation[rows, best], n[rows, best]
+    away = nearest(R, c, half_a, half_b)
+    apart = np.linalg.norm(away, axis=1)
+    distance = np.where(most <= 0.0, most, apart)
+    by_axis = distance < DIRECTED
+    normal = np.where(by_axis[:, None], axis, away / np.where(by_axis, 1.0, apart)[:, None])
+    unique = (distance > APART) | (most - separation[rows, second] > RIVAL)
+    return distance, normal, unique
+
+
+def separations(
+    R: np.ndarray, c: np.ndarray, half_a: np.ndarray, half_b: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The fifteen axes (n, 15, 3), towards A, and how far apart [m] both boxes are along them (n, 15)."""
+    of_a = np.swapaxes(R, 1, 2)
+    across = np.cross(of_a[:, :, None, :], np.eye(3)[None, None]).reshape(-1, 9, 3)
+    size = np.linalg.norm(across, axis=2, keepdims=True)
+    parallel = size < np.sqrt(LEAST_SQUARE)
+    across = np.where(parallel, 0.0, across / np.where(parallel, 1.0, size))
+    n = np.concatenate([np.broadcast_to(np.eye(3), of_a.shape), of_a, across], axis=1)
+    along = np.einsum("nki,ni->nk", n, c)
+    n = np.where(along[:, :, None] < 0.0, -n, n)
+    reach = np.abs(n) @ half_b + np.abs(np.einsum("nki,nij->nkj", n, R)) @ half_a
+    separation = np.abs(along) - reach
+    separation[:, 6:][parallel[:, :, 0]] = -np.inf
+    return n, separation
+
+
+def nearest(R: np.ndarray, c: np.ndarray, half_a: np.ndarray, half_b: np.ndarray) -> np.ndarray:
+    """Vectors (n, 3) [m] from the nearest point of B to that of A, where both are apart."""
+    corners_a = c[:, None] + np.einsum("nij,kj->nki", R, SIGNS * half_a)
+    of_a = corners_a - np.clip(corners_a, -half_b, half_b)
+    corners_b = np.einsum("nji,nkj->nki", R, SIGNS * half_b - c[:, None])
+    of_b = np.einsum("nij,nkj->nki", R, np.clip(corners_b, -half_a, half_a) - corners_b)
+    away = np.concatenate([of_a, of_b, crossings(R, c, half_a, half_b)], axis=1)
+    best = np.argmin((away**2).sum(axis=2), axis=1)
+    return away[np.arange(len(c)), best]
+
+
+def edges_of(half: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Middles (12, 3) [m] of the edges of a box, and their axes (12,)."""
+    axes = np.repeat(np.arange(3), 4)
+    middles = np.array(
+        [
+            np.where(np.arange(3) == axis, 0.0, np.insert(signs, axis, 0.0)) * half
+            for axis in range(3)
+            for signs in itertools.product((-1.0, 1.0), repeat=2)
+        ]
+    )
+    return middles, axes
+
+
+def crossings(R: np.ndarray, c: np.ndarray, half_a: np.ndarray, half_b: np.ndarray) -> np.ndarray:
+    """Vectors (n, 144, 3) [m] across each pair of edges, inf where their lines are nearest past an end."""
+    (middle_a, axis_a), (middle_b, axis_b) = edges_of(half_a), edges_of(half_b)
+    p = c[:, None] + np.einsum("nij,kj->nki", R, middle_a)
+    a = np.swapaxes(R, 1, 2)[:, axis_a]
+    x = p[:, :, None] - middle_b[None, None]  # (n, 12, 12, 3), from an edge of B to one of A
+    b = np.eye(3)[axis_b]
+    w = np.cross(a[:, :, None], b[None, None])
+    square = (w**2).sum(axis=3)
+    crossed = square > LEAST_SQUARE
+    safe = np.where(crossed, square, 1.0)
+    s = -(np.cross(x, b[None, None]) * w).sum(axis=3) / safe
+    t = -(np.cross(x, a[:, :, None]) * w).sum(axis=3) / safe
+    within = (
+        crossed & (np.abs(s) <= half_a[axis_a][None, :, None]) & (np.abs(t) <= half_b[axis_b][None, None])
+    )
+    away = w * ((x * w).sum(axis=3) / safe)[..., None]
+    return np.where(within[..., None], away, np.inf).reshape(len(c), -1, 3)
