@@ -6,18 +6,26 @@
     python tools/check_shapes.py --json -                      the numbers; --save and --compare as well
 
 A third of the poses each: near (apart by up to the smaller width of both shapes), touching (within 1e-6 m),
-and deep (up to a third of that width).  At each the least gap of all candidates of the pair, out of the
-kernels of the tick, is compared with coal's signed distance and with that of plain geometry in NumPy
-(plain_shapes.py).  Bounds, distances by the smaller width:
+and deep (up to a third of that width).  A quarter of each is aligned: axes of both shapes are parallel to
+within 1e-16 to 1e-2 rad, and every second time edges or sides that are nearly parallel meet.  At each pose
+the least gap of all candidates of the pair, out of the kernels of the tick, is compared with coal's signed
+distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, distances by the smaller width:
 
-    distance      1e-9, to coal and to plain geometry.  Of two boxes that are inside one another each
+    distance      1e-9, from plain geometry.  Of two boxes that overlap, by more than 1e-6 m or aligned, each
                   candidate goes by its own feature: there the gap is below zero and no deeper than the width
+    coal          1e-9, from coal at poses that are not aligned
+    aligned       1e-4, from coal at poses that are: its GJK is the less accurate of the three there
+    parallel      1: what the gap is too large by where the nearest features are edges closer to parallel
+                  than the kernels look at (``ACROSS``, 1e-3 rad; sides of two capsules ``PARALLEL``, 1e-4
+                  rad), by the angle times the sum of both half diagonals.  A corner or an end is nearest to
+                  the tick there, and edges may overlap by less than this before it sees it
     overlap       1e-9: the depth by which a start is refused (assemble/overlap.py), of boxes and capsules in
                   boxes.  What they overlap by more than 5 mm, ``GAP_DEEP``, is left to it: candidates for
                   edges that cross are then let go, and often none sees the overlap
     normal        1e-6 rad, where it is unique: shapes, without the radius around them, are 1e-4 m apart, or
                   the axis that separates them most does so by 1e-5 m more than any other; of a mesh no
-                  other nearest point is within 1e-5 m of being as near
+                  other nearest point is within 1e-5 m of being as near.  Of boxes that touch, and of what is
+                  aligned, from plain geometry alone
     rate          1e-6 m/s and 1e-6 of it: A u of the row against central differences of eighth order of the
                   gap of the same feature along a random motion of both bodies, of about 1 m/s and 1 rad/s
     acceleration  1e-6 m/s^2 and 1e-6 of it: A udot + s, likewise.  Left out are motions that leave the part
@@ -32,13 +40,14 @@ Ends with status 1 where a bound is exceeded; the scene and the pose of the wors
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import coal
 import numpy as np
-from plain_shapes import width_of
+from plain_shapes import core_of, width_of
 from reporting import Found, machine, machine_line, parser_of, report, show_targets, target
 from rich.box import SIMPLE
 from rich.console import Console
@@ -47,8 +56,10 @@ from rich.table import Table
 from shape_motion import Motion, differences
 from shape_poses import TOUCHING, Candidates, Least, Poses, random_pair, random_poses
 
-from hapticsim.assemble.overlap import overlap_of
+from hapticsim.assemble.overlap import LEAST_SIN, overlap_of
+from hapticsim.kernels.events.edge_places import ACROSS
 from hapticsim.kernels.events.inside import GAP_DEEP
+from hapticsim.kernels.geometry.segments import PARALLEL
 from hapticsim.model.candidates import PAIRS
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
@@ -57,15 +68,18 @@ POSES, SCENES, MOTIONS = 10_000, 20, 200
 LEAST_POSES = 6  # of a scene
 REACH = 0.5  # [m] farther apart than this no row is compared
 WORLD_OF_B = Placement()
-DISTANCE, NORMAL, RATE = 1e-9, 1e-6, 1e-6  # at most
+DISTANCE, ALIGNED, NORMAL, RATE = 1e-9, 1e-4, 1e-6, 1e-6  # at most
 BOUNDS = {
     "distance": DISTANCE,
     "coal": DISTANCE,
+    "aligned": ALIGNED,
+    "parallel": 1.0,
     "overlap": DISTANCE,
     "normal": NORMAL,
     "rate": RATE,
     "acceleration": RATE,
 }
+SHORT = {"acceleration": "accel."}  # what is told narrow
 TOLERANCE, ITERATIONS = 1e-14, 10_000  # of coal
 
 
@@ -156,56 +170,83 @@ def described(a: Shape, b: Shape, poses: Poses, i: int) -> str:
 def check_scene(a: Shape, b: Shape, count: int, rng: np.random.Generator, name: str, result: Result) -> None:
     """Compare at random poses of two shapes."""
     candidates, poses = Candidates(a, b), random_poses(rng, a, b, count)
-    width = min(width_of(a), width_of(b))
-    plain = poses.plain
-    normals = np.einsum("nij,nj->ni", poses.R_WB, plain.normal)
-    others, coal_normals = coal_distances(a, b, poses)
-    coal_normals = np.einsum("nij,nj->ni", poses.R_WB, coal_normals)
+    others, other_normals = coal_distances(a, b, poses)
     for i in range(count):
-
-        def where(i: int = i) -> str:
-            return f"{name}, pose {i}: {described(a, b, poses, i)}"
-
-        gap = float(plain.distance[i])
+        gap = float(poses.plain.distance[i])
         least = candidates.least(poses.q[i], 2.0 * max(gap, 0.0))
+        errors = distance_errors(a, b, poses, i, least, float(others[i]))
+        errors |= normal_errors(a, b, poses, i, least, other_normals[i])
+        errors |= overlap_errors(a, b, poses, i, float(others[i]))
         result.poses += 1
-        errors = distance_errors(a, b, gap, least, float(others[i]), width)
-        if overlaps(a, b) and gap < -GAP_DEEP:
+        if has_sharp_edges(a, b) and gap < -GAP_DEEP:
             result.deeper += 1
             result.unseen += least.gap >= 0.0
-        depth = overlap_of(a, Placement(poses.R[i], poses.c[i]), b, WORLD_OF_B)
-        if depth is not None and gap < 0.0:
-            errors["overlap"] = max(abs(depth + gap), abs(depth + others[i])) / width
-        if plain.unique[i] and abs(least.gap - gap) <= DISTANCE * width:
-            errors["normal"] = angle(least.normal, normals[i])
-            if "coal" in errors:
-                errors["normal"] = max(errors["normal"], angle(least.normal, coal_normals[i]))
         for kind, error in errors.items():
-            result.worst[kind].see(error, where)
+            result.worst[kind].see(error, lambda i=i: f"{name}, pose {i}: {described(a, b, poses, i)}")
 
 
-def distance_errors(
-    a: Shape, b: Shape, gap: float, least: Least, other: float, width: float
-) -> dict[str, float]:
-    """Errors of the least gap by the width: from plain geometry, and from coal."""
+def distance_errors(a: Shape, b: Shape, poses: Poses, i: int, least: Least, other: float) -> dict[str, float]:
+    """Errors of the least gap at pose i: from plain geometry, and from coal."""
+    gap, sine, width = float(poses.plain.distance[i]), float(poses.plain.sine[i]), width_of_pair(a, b)
     if gap > 0.0 and least.past <= 0.0:
         return {"distance": np.inf}
-    if overlaps(a, b) and gap < -GAP_DEEP:
+    if has_sharp_edges(a, b) and gap < -GAP_DEEP:
         return {}
-    errors = {"distance": abs(least.gap - gap) / width, "coal": abs(least.gap - other) / width}
-    if a.kind == b.kind == "box" and gap < -TOUCHING:
-        return {"distance": 0.0 if -width <= least.gap < 0.0 else np.inf}
-    return errors
+    by_feature = a.kind == b.kind == "box" and gap < (0.0 if poses.aligned[i] else -TOUCHING)
+    if sine < least_sine(a, b):
+        more, parting = least.gap - gap, sine * sum(float(np.linalg.norm(core_of(s)[0])) for s in (a, b))
+        lowest = -width - gap if by_feature else -DISTANCE * width
+        return {"parallel": max(more, 0.0) / (parting + DISTANCE * width) if more >= lowest else np.inf}
+    if by_feature:
+        return {"distance": 0.0 if -width <= least.gap < DISTANCE * width else np.inf}
+    return {
+        "distance": abs(least.gap - gap) / width,
+        "aligned" if poses.aligned[i] else "coal": abs(least.gap - other) / width,
+    }
 
 
-def overlaps(a: Shape, b: Shape) -> bool:
+def normal_errors(
+    a: Shape, b: Shape, poses: Poses, i: int, least: Least, other: np.ndarray
+) -> dict[str, float]:
+    """Error of the normal at pose i [rad], where it is unique and the gap is the distance of the shapes."""
+    gap = float(poses.plain.distance[i])
+    if not poses.plain.unique[i] or poses.plain.sine[i] < least_sine(a, b):
+        return {}
+    if abs(least.gap - gap) > DISTANCE * width_of_pair(a, b):
+        return {}
+    normal = poses.R_WB[i].T @ least.normal
+    error = angle(normal, poses.plain.normal[i])
+    coal_is_worse = poses.aligned[i] or (a.kind == b.kind == "box" and abs(gap) <= TOUCHING)
+    return {"normal": error if coal_is_worse else max(error, angle(normal, other))}
+
+
+def overlap_errors(a: Shape, b: Shape, poses: Poses, i: int, other: float) -> dict[str, float]:
+    """Error of the depth at pose i by which a start is refused."""
+    gap = float(poses.plain.distance[i])
+    depth = overlap_of(a, Placement(poses.R[i], poses.c[i]), b, WORLD_OF_B)
+    if depth is None or gap >= 0.0 or poses.plain.sine[i] < LEAST_SIN:
+        return {}
+    error = abs(depth + gap) if poses.aligned[i] else max(abs(depth + gap), abs(depth + other))
+    return {"overlap": error / width_of_pair(a, b)}
+
+
+def width_of_pair(a: Shape, b: Shape) -> float:
+    return min(width_of(a), width_of(b))
+
+
+def has_sharp_edges(a: Shape, b: Shape) -> bool:
     """True for pairs whose edges may cross: those that ``overlap_of`` is for."""
     return b.kind == "box" and a.kind in ("box", "capsule")
 
 
+def least_sine(a: Shape, b: Shape) -> float:
+    """Sine of the angle below which two edges, or sides of capsules, are parallel for the kernels."""
+    return math.sqrt(ACROSS if has_sharp_edges(a, b) else PARALLEL)
+
+
 def angle(a: np.ndarray, b: np.ndarray) -> float:
     """Between two unit vectors [rad]."""
-    return 2.0 * float(np.arcsin(min(0.5 * np.linalg.norm(a - b), 1.0)))
+    return 2.0 * float(np.arcsin(min(0.5 * float(np.linalg.norm(a - b)), 1.0)))
 
 
 def check_motions(
@@ -218,7 +259,7 @@ def check_motions(
         if abs(least.gap) > REACH or candidates.hold(least.k) > 0.0:
             continue
         k, motion = least.k, Motion(rng, q)
-        found = differences(lambda at, k=k: candidates.feature_gap(k, at), motion)  # type: ignore[misc]
+        found = differences(lambda at, k=k: candidates.feature_gap(k, at), motion)
         if found is None:
             continue
         result.motions += 1
@@ -228,7 +269,7 @@ def check_motions(
             error = abs(row - by_differences) / (1.0 + abs(by_differences))
             result.worst[kind].see(
                 float(error),
-                lambda i=i: f"{name}, motion {i}: {described(a, b, poses, i)}",  # type: ignore
+                lambda i=i: f"{name}, motion {i}: {described(a, b, poses, i)}",
             )
 
 
@@ -283,14 +324,11 @@ def measure(pairs: Sequence[str], poses: int, seed: int) -> Found:
 
 def show(console: Console, found: Found, before: Found | None) -> None:
     """Print the table, what deep poses came to, what exceeded its bound and where."""
-    table = Table(
-        box=SIMPLE, title="largest errors; distance from plain geometry, from coal, and overlap by width"
-    )
-    table.add_column("pair", no_wrap=True)
-    for column in ("poses", "normals", "motions", *BOUNDS):
-        table.add_column(column, justify="right")
+    table = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), title="largest errors, as --help tells")
+    for column in ("pair", "poses", "normals", "motions", *(SHORT.get(kind, kind) for kind in BOUNDS)):
+        table.add_column(column, no_wrap=True, justify="left" if column == "pair" else "right")
     for name, pair in found["pairs"].items():
-        errors = (f"{w['error']:.1e}" if w["count"] else "-" for w in pair["worst"].values())
+        errors = (f"{w['error']:.0e}" if w["count"] else "-" for w in pair["worst"].values())
         normals = pair["worst"]["normal"]["count"]
         table.add_row(name, str(pair["poses"]), str(normals), str(pair["motions"]), *errors)
     console.print(table)

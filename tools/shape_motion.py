@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from shape_poses import turned
+from shape_poses import quaternion_by, turned
 
 FIRST = np.array([4.0 / 5.0, -1.0 / 5.0, 4.0 / 105.0, -1.0 / 280.0])  # of f(jh) - f(-jh), j = 1 ... 4
 SECOND = np.array([8.0 / 5.0, -1.0 / 5.0, 8.0 / 315.0, -1.0 / 560.0])  # of f(jh) - 2 f(0) + f(-jh)
@@ -34,14 +34,8 @@ class Motion:
             (w, v), (alpha, v_dot) = (x[6 * i : 6 * i + 6].reshape(2, 3) for x in (self.u, self.udot))
             moved = v * t + 0.5 * (v_dot + np.cross(w, v)) * t * t
             at += turned(quaternion[None])[0] @ moved
-            quaternion[:] = times(quaternion, by(w * t + 0.5 * alpha * t * t))
+            quaternion[:] = times(quaternion, quaternion_by(w * t + 0.5 * alpha * t * t))
         return q
-
-
-def by(theta: np.ndarray) -> np.ndarray:
-    """Quaternion of a rotation vector."""
-    half = 0.5 * float(np.linalg.norm(theta))
-    return np.array([np.cos(half), *(0.5 * np.sinc(half / np.pi) * theta)])
 
 
 def times(p: np.ndarray, q: np.ndarray) -> np.ndarray:

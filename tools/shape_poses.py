@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from mesh_scenes import box_mesh, bumpy, terrain
@@ -23,13 +24,14 @@ from hapticsim.kernels.events.inside import GAP_DEEP, hold_here, where
 from hapticsim.kernels.geometry.contact import contact_row, has_ends, past_side, witness
 from hapticsim.kernels.memory.arrays import Plan, State, Workspace
 from hapticsim.model.multibody.joint import Placement
-from hapticsim.model.multibody.rotation import rotation_from_rpy
+from hapticsim.model.multibody.rotation import quaternion_of, rotation_from_rpy
 from hapticsim.model.scene import ContactPair, Scene, Shape
 
 VECTOR, MATRIX, INTS = float64[::1], float64[:, ::1], int64[::1]
 PLAN, STATE, WORKSPACE = Plan._type, State._type, Workspace._type
 GROUPS = ("near", "touching", "deep")
 TOUCHING = 1e-6  # [m] largest gap or depth of the second group
+LEAST_TILT = 1e-10  # [rad] edges that are less than this from parallel have no direction across both
 DEEPEST = 1.0 / 3.0  # of the smaller width, in the third group
 
 BODIES = """
@@ -72,7 +74,7 @@ def random_shape(rng: np.random.Generator, kind: str, name: str, body: str) -> S
             return Shape(name, body, kind, (1.0, 1.0), X_BS)
     divided, rough = int(rng.integers(3)), rng.uniform(0.0, 0.3)
     mesh = (
-        box_mesh(rng.uniform(0.1, 0.5, 3), divided),
+        box_mesh(rng.uniform(0.1, 0.5, 3).tolist(), divided),
         bumpy(rng, 1 + divided, rough),
         terrain(rng, 3 + divided),
     )[int(rng.integers(3))]
@@ -101,6 +103,7 @@ class Poses:
     R_WB: np.ndarray  # (n, 3, 3) axes of B in the world
     plain: Distances
     group: np.ndarray  # (n,) of GROUPS
+    aligned: np.ndarray  # (n,) bool: the axes of A are nearly those of B, or one is
 
 
 def turned(quaternions: np.ndarray) -> np.ndarray:
@@ -114,20 +117,30 @@ def turned(quaternions: np.ndarray) -> np.ndarray:
     return np.moveaxis(np.array(rows), -1, 0)
 
 
+def quaternion_by(theta: np.ndarray) -> np.ndarray:
+    """Quaternion of a rotation vector."""
+    half = 0.5 * float(np.linalg.norm(theta))
+    return np.array([np.cos(half), *(0.5 * np.sinc(half / np.pi) * theta)])
+
+
 def unit(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
 
 
 def random_poses(rng: np.random.Generator, a: Shape, b: Shape, count: int) -> Poses:
-    """Poses of two shapes, a third in each of GROUPS.
+    """Poses of two shapes, a third in each of GROUPS; of each group a quarter is aligned.
 
     What is apart is moved along its normal until the gap is the one that was drawn; the nearest point stays
     the nearest on the way.  Boxes start from where a ray out of the middle leaves the sum of both, so that
     corners meet faces and edges meet edges as often as they would by chance.
     """
     quaternions = unit(rng.normal(size=(2, count, 4)))
-    R_WA = turned(quaternions[0]) @ a.X_BS.rotation
     R_WB = turned(quaternions[1]) @ b.X_BS.rotation
+    number = np.arange(count) // len(GROUPS)
+    aligned = number % 4 == 3
+    for i in np.flatnonzero(aligned):
+        quaternions[0, i] = quaternion_of(R_WB[i] @ nearly_aligned(rng) @ a.X_BS.rotation.T)
+    R_WA = turned(quaternions[0]) @ a.X_BS.rotation
     R = np.swapaxes(R_WB, 1, 2) @ R_WA
     width = min(width_of(a), width_of(b))
     group = np.arange(count) % len(GROUPS)
@@ -140,6 +153,8 @@ def random_poses(rng: np.random.Generator, a: Shape, b: Shape, count: int) -> Po
         ],
     )
     c, n = start(rng, a, b, R, width)
+    if b.kind in ("box", "capsule") and a.kind != "sphere":
+        c, n = meet_at_edges(rng, a, b, R, c, n, aligned & (number % 8 == 3), width)
     if a.kind == b.kind == "box":
         aside = unit(rng.normal(size=(count, 3))) * width
         aside *= np.sign((aside * n).sum(axis=1, keepdims=True))  # apart along n, so apart
@@ -154,7 +169,43 @@ def random_poses(rng: np.random.Generator, a: Shape, b: Shape, count: int) -> Po
     o_B = q[:, 7:10] + turned(quaternions[1]) @ b.X_BS.translation
     middle = o_B + np.einsum("nij,nj->ni", R_WB, c)
     q[:, :3] = middle - turned(quaternions[0]) @ a.X_BS.translation
-    return Poses(q, R, c, R_WB, distances(a, b, R, c), group)
+    return Poses(q, R, c, R_WB, distances(a, b, R, c), group, aligned)
+
+
+def nearly_aligned(rng: np.random.Generator) -> np.ndarray:
+    """A rotation (3, 3) by quarters, sometimes by any angle about an axis, and by 1e-16 to 1e-2 rad."""
+    quarters = np.eye(3)[rng.permutation(3)] * rng.choice([-1.0, 1.0], (3, 1))
+    quarters *= np.linalg.det(quarters)
+    about = np.roll([rng.choice([0.0, rng.uniform(-np.pi, np.pi)]), 0.0, 0.0], rng.integers(3))
+    tilt = unit(rng.normal(size=3)) * 10.0 ** rng.uniform(-16.0, -2.0)
+    first, last = turned(np.array([quaternion_by(about), quaternion_by(tilt)]))
+    return np.asarray(first @ quarters @ last)
+
+
+def meet_at_edges(
+    rng: np.random.Generator,
+    a: Shape,
+    b: Shape,
+    R: np.ndarray,
+    c: np.ndarray,
+    n: np.ndarray,
+    which: np.ndarray,
+    width: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The same places and normals, but where ``which`` says so edges that are nearly parallel cross."""
+    (half_a, radius_a), (half_b, radius_b) = core_of(a), core_of(b)
+    c, n, gap = c.copy(), n.copy(), 0.0 if a.kind == b.kind == "box" else radius_a + radius_b + width
+    for k in np.flatnonzero(which):
+        cosines = np.where(np.outer(half_b, half_a) > 0.0, np.abs(R[k]), -1.0)
+        j, i = np.unravel_index(np.argmax(cosines), (3, 3))
+        across = np.cross(R[k][:, i], np.eye(3)[j])
+        size = np.linalg.norm(across)
+        if size > LEAST_TILT:
+            n[k] = across / size
+            on_a, on_b = -np.sign(R[k].T @ n[k]) * half_a, np.sign(n[k]) * half_b
+            on_a[i], on_b[j] = rng.uniform(-0.8, 0.8, 2) * (half_a[i], half_b[j])
+            c[k] = on_b - R[k] @ on_a + gap * n[k]
+    return c, n
 
 
 def start(
@@ -172,7 +223,7 @@ def start(
         out = unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
         return at + (a.size[0] + 1.5 * width) * unit(out + 0.7 * away), out
     (half_a, radius_a), (half_b, radius_b) = core_of(a), core_of(b)
-    axes, separation = separations(R, np.zeros((count, 3)), half_a, half_b)
+    axes, separation, _ = separations(R, np.zeros((count, 3)), half_a, half_b)
     forward = np.einsum("nki,ni->nk", axes, away)
     along = np.where(np.isfinite(separation), np.abs(forward), 0.0)
     far = np.where(along > 0.0, -separation / np.where(along > 0.0, along, 1.0), np.inf)
@@ -220,7 +271,7 @@ def _feature_gap(plan, state, k, X, part):
 
 
 @cache
-def kernels() -> tuple[Callable[..., None], ...]:
+def kernels() -> tuple[Callable[..., Any], ...]:
     """least_gap, put_edges, hold, feature_gap and contact_row, as machine code."""
     wanted = (
         (_least_gap, (PLAN, STATE, WORKSPACE, VECTOR)),
