@@ -14,11 +14,11 @@ distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, di
     distance      1e-9, from plain geometry.  Of two boxes that overlap, by more than 1e-6 m or aligned, each
                   candidate goes by its own feature: there the gap is below zero and no deeper than the width
     coal          1e-9, from coal at poses that are not aligned
-    aligned       1e-4, from coal at poses that are: its GJK is the less accurate of the three there
+    aligned       1e-4, from coal at poses that are: it is the least accurate of the three there
     parallel      1: what the gap is too large by where the nearest features are edges closer to parallel
                   than the kernels look at (``ACROSS``, 1e-3 rad; sides of two capsules ``PARALLEL``, 1e-4
-                  rad), by the angle times the sum of both half diagonals.  A corner or an end is nearest to
-                  the tick there, and edges may overlap by less than this before it sees it
+                  rad), by the angle times the sum of both half diagonals.  Corners and
+                  ends alone are seen there, and edges overlap by up to this before one comes in
     overlap       1e-9: the depth by which a start is refused (assemble/overlap.py), of boxes and capsules in
                   boxes.  What they overlap by more than 5 mm, ``GAP_DEEP``, is left to it: candidates for
                   edges that cross are then let go, and often none sees the overlap
@@ -40,35 +40,36 @@ Ends with status 1 where a bound is exceeded; the scene and the pose of the wors
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import coal
 import numpy as np
-from plain_shapes import core_of, width_of
 from reporting import Found, machine, machine_line, parser_of, report, show_targets, target
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
+from shape_candidates import Candidates
+from shape_errors import (
+    DISTANCE,
+    coal_distances,
+    distance_errors,
+    has_sharp_edges,
+    normal_errors,
+    overlap_errors,
+)
 from shape_motion import Motion, differences
-from shape_poses import TOUCHING, Candidates, Least, Poses, random_pair, random_poses
+from shape_poses import Poses, random_pair, random_poses
 
-from hapticsim.assemble.overlap import LEAST_SIN, overlap_of
-from hapticsim.kernels.events.edge_places import ACROSS
 from hapticsim.kernels.events.inside import GAP_DEEP
-from hapticsim.kernels.geometry.segments import PARALLEL
 from hapticsim.model.candidates import PAIRS
-from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
 
 POSES, SCENES, MOTIONS = 10_000, 20, 200
 LEAST_POSES = 6  # of a scene
 REACH = 0.5  # [m] farther apart than this no row is compared
-WORLD_OF_B = Placement()
-DISTANCE, ALIGNED, NORMAL, RATE = 1e-9, 1e-4, 1e-6, 1e-6  # at most
+ALIGNED, NORMAL, RATE = 1e-4, 1e-6, 1e-6  # at most
 BOUNDS = {
     "distance": DISTANCE,
     "coal": DISTANCE,
@@ -80,7 +81,6 @@ BOUNDS = {
     "acceleration": RATE,
 }
 SHORT = {"acceleration": "accel."}  # what is told narrow
-TOLERANCE, ITERATIONS = 1e-14, 10_000  # of coal
 
 
 @dataclass
@@ -118,45 +118,6 @@ class Result:
         }
 
 
-# ---- coal
-
-
-def coal_shape(shape: Shape) -> coal.CollisionGeometry:
-    match shape.kind, shape.size:
-        case "sphere", (radius,):
-            return coal.Sphere(radius)
-        case "capsule", (radius, length):
-            return coal.Capsule(radius, length)
-        case "box", half:
-            return coal.Box(*(2.0 * np.array(half)))
-        case "plane", _:
-            return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
-    assert shape.mesh is not None
-    surface = coal.BVHModelOBBRSS()
-    surface.beginModel(len(shape.mesh.triangles), len(shape.mesh.vertices))
-    for triangle in shape.mesh.triangles:
-        surface.addTriangle(*shape.mesh.vertices[triangle])
-    surface.endModel()
-    return surface
-
-
-def coal_distances(a: Shape, b: Shape, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
-    """Signed distances (n,) [m] and normals (n, 3) from B to A, in the axes of B."""
-    request = coal.DistanceRequest()
-    request.enable_signed_distance = True
-    request.gjk_tolerance = request.epa_tolerance = TOLERANCE
-    request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
-    less = 0.9 * a.size[0] if b.kind == "mesh" else 0.0
-    first = coal.Sphere(a.size[0] - less) if less > 0.0 else coal_shape(a)
-    second, origin = coal_shape(b), coal.Transform3s()
-    distance, normal = np.empty(len(poses.c)), np.empty_like(poses.c)
-    for i, (R, c) in enumerate(zip(poses.R, poses.c, strict=True)):
-        result = coal.DistanceResult()
-        distance[i] = coal.distance(first, coal.Transform3s(R, c), second, origin, request, result) - less
-        normal[i] = -result.normal
-    return distance, normal
-
-
 # ---- one scene
 
 
@@ -183,70 +144,6 @@ def check_scene(a: Shape, b: Shape, count: int, rng: np.random.Generator, name: 
             result.unseen += least.gap >= 0.0
         for kind, error in errors.items():
             result.worst[kind].see(error, lambda i=i: f"{name}, pose {i}: {described(a, b, poses, i)}")
-
-
-def distance_errors(a: Shape, b: Shape, poses: Poses, i: int, least: Least, other: float) -> dict[str, float]:
-    """Errors of the least gap at pose i: from plain geometry, and from coal."""
-    gap, sine, width = float(poses.plain.distance[i]), float(poses.plain.sine[i]), width_of_pair(a, b)
-    if gap > 0.0 and least.past <= 0.0:
-        return {"distance": np.inf}
-    if has_sharp_edges(a, b) and gap < -GAP_DEEP:
-        return {}
-    by_feature = a.kind == b.kind == "box" and gap < (0.0 if poses.aligned[i] else -TOUCHING)
-    if sine < least_sine(a, b):
-        more, parting = least.gap - gap, sine * sum(float(np.linalg.norm(core_of(s)[0])) for s in (a, b))
-        lowest = -width - gap if by_feature else -DISTANCE * width
-        return {"parallel": max(more, 0.0) / (parting + DISTANCE * width) if more >= lowest else np.inf}
-    if by_feature:
-        return {"distance": 0.0 if -width <= least.gap < DISTANCE * width else np.inf}
-    return {
-        "distance": abs(least.gap - gap) / width,
-        "aligned" if poses.aligned[i] else "coal": abs(least.gap - other) / width,
-    }
-
-
-def normal_errors(
-    a: Shape, b: Shape, poses: Poses, i: int, least: Least, other: np.ndarray
-) -> dict[str, float]:
-    """Error of the normal at pose i [rad], where it is unique and the gap is the distance of the shapes."""
-    gap = float(poses.plain.distance[i])
-    if not poses.plain.unique[i] or poses.plain.sine[i] < least_sine(a, b):
-        return {}
-    if abs(least.gap - gap) > DISTANCE * width_of_pair(a, b):
-        return {}
-    normal = poses.R_WB[i].T @ least.normal
-    error = angle(normal, poses.plain.normal[i])
-    coal_is_worse = poses.aligned[i] or (a.kind == b.kind == "box" and abs(gap) <= TOUCHING)
-    return {"normal": error if coal_is_worse else max(error, angle(normal, other))}
-
-
-def overlap_errors(a: Shape, b: Shape, poses: Poses, i: int, other: float) -> dict[str, float]:
-    """Error of the depth at pose i by which a start is refused."""
-    gap = float(poses.plain.distance[i])
-    depth = overlap_of(a, Placement(poses.R[i], poses.c[i]), b, WORLD_OF_B)
-    if depth is None or gap >= 0.0 or poses.plain.sine[i] < LEAST_SIN:
-        return {}
-    error = abs(depth + gap) if poses.aligned[i] else max(abs(depth + gap), abs(depth + other))
-    return {"overlap": error / width_of_pair(a, b)}
-
-
-def width_of_pair(a: Shape, b: Shape) -> float:
-    return min(width_of(a), width_of(b))
-
-
-def has_sharp_edges(a: Shape, b: Shape) -> bool:
-    """True for pairs whose edges may cross: those that ``overlap_of`` is for."""
-    return b.kind == "box" and a.kind in ("box", "capsule")
-
-
-def least_sine(a: Shape, b: Shape) -> float:
-    """Sine of the angle below which two edges, or sides of capsules, are parallel for the kernels."""
-    return math.sqrt(ACROSS if has_sharp_edges(a, b) else PARALLEL)
-
-
-def angle(a: np.ndarray, b: np.ndarray) -> float:
-    """Between two unit vectors [rad]."""
-    return 2.0 * float(np.arcsin(min(0.5 * float(np.linalg.norm(a - b)), 1.0)))
 
 
 def check_motions(

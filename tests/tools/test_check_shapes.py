@@ -15,7 +15,8 @@ pytest.importorskip("coal")
 import check_shapes
 from check_shapes import BOUNDS, POSES, check_pair, named
 from plain_shapes import width_of
-from shape_poses import GROUPS, TOUCHING, Candidates, random_pair, random_poses
+from shape_candidates import Candidates
+from shape_poses import GROUPS, TOUCHING, random_pair, random_poses
 
 from hapticsim.model import candidates
 from hapticsim.model.candidates import PAIRS, half_of
