@@ -17,8 +17,8 @@ distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, di
     aligned       1e-4, from coal at poses that are: it is the least accurate of the three there
     parallel      1: what the gap is too large by where the nearest features are edges closer to parallel
                   than the kernels look at (``ACROSS``, 1e-3 rad; sides of two capsules ``PARALLEL``, 1e-4
-                  rad), by the angle times the sum of both half diagonals.  Corners and
-                  ends alone are seen there, and edges overlap by up to this before one comes in
+                  rad), by the angle times the sum of both half diagonals.  Corners and ends alone are seen
+                  there, and edges overlap by up to this before one comes in
     overlap       1e-9: the depth by which a start is refused (assemble/overlap.py), of boxes and capsules in
                   boxes.  What they overlap by more than 5 mm, ``GAP_DEEP``, is left to it: candidates for
                   edges that cross are then let go, and often none sees the overlap
