@@ -181,7 +181,7 @@ def witness(plan, state, k, X):
         distance -= half[0]
     elif plan.surface_kind[k] == ON_CYLINDER:
         distance, nx, ny, nz = nearest_on_cylinder(x, y, z, half[0], half[2])
-        fx, fy, fz = False, False, True
+        fx, fy, fz = math.hypot(x, y) > half[0], False, abs(z) > half[2]
     elif face == 0 and is_corner_on_box(plan, k):
         gx, gy, gz = inward(plan, k, X)
         gx, gy, gz = r0 * gx + r3 * gy + r6 * gz, r1 * gx + r4 * gy + r7 * gz, r2 * gx + r5 * gy + r8 * gz

@@ -1,0 +1,123 @@
+"""How far what the kernels say of two shapes is off plain geometry and off coal (see check_shapes.py)."""
+
+from __future__ import annotations
+
+import math
+
+import coal
+import numpy as np
+from plain_shapes import core_of, width_of
+from shape_candidates import Least
+from shape_poses import TOUCHING, Poses
+
+from hapticsim.assemble.overlap import LEAST_SIN, overlap_of
+from hapticsim.kernels.events.edge_places import ACROSS
+from hapticsim.kernels.events.inside import GAP_DEEP
+from hapticsim.kernels.geometry.segments import PARALLEL
+from hapticsim.model.multibody.joint import Placement
+from hapticsim.model.scene import Shape
+
+DISTANCE = 1e-9  # by the width: what counts as the same distance
+TOLERANCE, ITERATIONS = 1e-14, 10_000  # of coal
+
+
+def coal_shape(shape: Shape) -> coal.CollisionGeometry:
+    match shape.kind, shape.size:
+        case "sphere", (radius,):
+            return coal.Sphere(radius)
+        case "capsule", (radius, length):
+            return coal.Capsule(radius, length)
+        case "cylinder", (radius, length):
+            return coal.Cylinder(radius, length)
+        case "box", half:
+            return coal.Box(*(2.0 * np.array(half)))
+        case "plane", _:
+            return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
+    assert shape.mesh is not None
+    surface = coal.BVHModelOBBRSS()
+    surface.beginModel(len(shape.mesh.triangles), len(shape.mesh.vertices))
+    for triangle in shape.mesh.triangles:
+        surface.addTriangle(*shape.mesh.vertices[triangle])
+    surface.endModel()
+    return surface
+
+
+def coal_distances(a: Shape, b: Shape, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
+    """Signed distances (n,) [m] and normals (n, 3) from B to A, in the axes of B."""
+    request = coal.DistanceRequest()
+    request.enable_signed_distance = True
+    request.gjk_tolerance = request.epa_tolerance = TOLERANCE
+    request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
+    less = 0.9 * a.size[0] if b.kind == "mesh" else 0.0
+    first = coal.Sphere(a.size[0] - less) if less > 0.0 else coal_shape(a)
+    second, origin = coal_shape(b), coal.Transform3s()
+    distance, normal = np.empty(len(poses.c)), np.empty_like(poses.c)
+    for i, (R, c) in enumerate(zip(poses.R, poses.c, strict=True)):
+        result = coal.DistanceResult()
+        distance[i] = coal.distance(first, coal.Transform3s(R, c), second, origin, request, result) - less
+        normal[i] = -result.normal
+    return distance, normal
+
+
+def distance_errors(a: Shape, b: Shape, poses: Poses, i: int, least: Least, other: float) -> dict[str, float]:
+    """Errors of the least gap at pose i: from plain geometry, and from coal."""
+    gap, sine, width = float(poses.plain.distance[i]), float(poses.plain.sine[i]), width_of_pair(a, b)
+    if gap > 0.0 and least.past <= 0.0:
+        return {"distance": np.inf}
+    if has_sharp_edges(a, b) and gap < -GAP_DEEP:
+        return {}
+    by_feature = a.kind == b.kind == "box" and gap < (0.0 if poses.aligned[i] else -TOUCHING)
+    if sine < least_sine(a, b):
+        more, parting = least.gap - gap, sine * sum(float(np.linalg.norm(core_of(s)[0])) for s in (a, b))
+        lowest = -width - gap if by_feature else -DISTANCE * width
+        return {"parallel": max(more, 0.0) / (parting + DISTANCE * width) if more >= lowest else np.inf}
+    if by_feature:
+        return {"distance": 0.0 if -width <= least.gap < DISTANCE * width else np.inf}
+    return {
+        "distance": abs(least.gap - gap) / width,
+        "aligned" if poses.aligned[i] else "coal": abs(least.gap - other) / width,
+    }
+
+
+def normal_errors(
+    a: Shape, b: Shape, poses: Poses, i: int, least: Least, other: np.ndarray
+) -> dict[str, float]:
+    """Error of the normal at pose i [rad], where it is unique and the gap is the distance of the shapes."""
+    gap = float(poses.plain.distance[i])
+    if not poses.plain.unique[i] or poses.plain.sine[i] < least_sine(a, b):
+        return {}
+    if abs(least.gap - gap) > DISTANCE * width_of_pair(a, b):
+        return {}
+    normal = poses.R_WB[i].T @ least.normal
+    error = angle(normal, poses.plain.normal[i])
+    coal_is_worse = poses.aligned[i] or (a.kind == b.kind == "box" and abs(gap) <= TOUCHING)
+    return {"normal": error if coal_is_worse else max(error, angle(normal, other))}
+
+
+def overlap_errors(a: Shape, b: Shape, poses: Poses, i: int, other: float) -> dict[str, float]:
+    """Error of the depth at pose i by which a start is refused."""
+    gap = float(poses.plain.distance[i])
+    depth = overlap_of(a, Placement(poses.R[i], poses.c[i]), b, Placement())
+    if depth is None or gap >= 0.0 or poses.plain.sine[i] < LEAST_SIN:
+        return {}
+    error = abs(depth + gap) if poses.aligned[i] else max(abs(depth + gap), abs(depth + other))
+    return {"overlap": error / width_of_pair(a, b)}
+
+
+def width_of_pair(a: Shape, b: Shape) -> float:
+    return min(width_of(a), width_of(b))
+
+
+def has_sharp_edges(a: Shape, b: Shape) -> bool:
+    """True for pairs whose edges may cross: those that ``overlap_of`` is for."""
+    return b.kind == "box" and a.kind in ("box", "capsule")
+
+
+def least_sine(a: Shape, b: Shape) -> float:
+    """Sine of the angle below which two edges, or sides of capsules, are parallel for the kernels."""
+    return math.sqrt(ACROSS if has_sharp_edges(a, b) else PARALLEL)
+
+
+def angle(a: np.ndarray, b: np.ndarray) -> float:
+    """Between two unit vectors [rad]."""
+    return 2.0 * float(np.arcsin(min(0.5 * float(np.linalg.norm(a - b)), 1.0)))
