@@ -102,7 +102,7 @@ def from_mesh(mesh: TriangleMesh | None, radius: float, c: np.ndarray) -> Distan
 
 
 def from_cylinder(R: float, half: float, radius: float, c: np.ndarray) -> Distances:
-    """The same of spheres around c and a cylinder: from a rectangle, in the plane of the axis and the point."""
+    """The same of spheres around c and a cylinder: from a rectangle, in the plane of axis and point."""
     out = np.hypot(c[:, 0], c[:, 1])
     beyond = np.stack([out - R, np.abs(c[:, 2]) - half], axis=1)
     outside = np.maximum(beyond, 0.0)
