@@ -4,6 +4,10 @@ Per tick: sleep to shortly before the deadline, spin to it, read the device slot
 record. It holds no GIL, takes no lock and allocates nothing.  A tick that ends after the next deadline skips
 what was missed and counts it; it never catches up in a burst.
 
+While it slept others had the processor, and its caches.  So the tick is rehearsed in the time in which the loop
+would spin: on a copy of the state, with the input of the tick before, into an output that nobody reads.  The
+workspace is that of the tick, which carries nothing over.
+
 A scheduled loop (a remote site) takes the tick for which it has a command, and lets the deadline pass where
 it has none: its time is the sequence of commands.
 """
@@ -26,7 +30,7 @@ from hapticsim.kernels.machine_code.cache import kept
 from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.command import COMMAND
-from hapticsim.kernels.memory.pack import unpack_state
+from hapticsim.kernels.memory.pack import copy_words, unpack_state
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.catch_up import CatchUp
 from hapticsim.realtime.clock import (
@@ -74,13 +78,19 @@ from hapticsim.realtime.slots import drain, read_slot, write_slot
 from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
+ROOM = 2  # times as long as rehearsals take: what has to be left until a deadline for one
+FOLLOW = 8  # rehearsals over which their time is averaged
 LOOKS = 10  # at two clocks, for their difference
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
 
 
-def _loop(step, plan, state, inp, out, ws, pending, io):
-    """Take ticks until asked to stop (see the module)."""
+def _loop(step, plan, state, inp, out, ws, rehearsed, unseen, pending, io):
+    """Take ticks until asked to stop (see the module).
+
+    rehearsed, unseen   State and Output of rehearsals.
+    """
     take = step_at(step)
+    rehearsal = 0  # [ns] that one takes, or a tick without one
     deadline = deadline_after(now_ns(io.timespec) + io.period_ns, io.period_ns)
     last = deadline - io.period_ns
     for _ in range(LOOKS):  # at the difference of the two clocks: the largest is the true one
@@ -88,6 +98,7 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
     store_release(io.control, RUNNING, 1)
     while load_acquire(io.control, STOP) == 0:
         now = now_ns(io.timespec)
+        cold = True
         while now < deadline:
             wake = deadline - io.early_ns[0]
             slept = wake > now
@@ -96,6 +107,13 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
             now = now_ns(io.timespec)
             if slept and now > wake:
                 learn_early(io.early_ns, now - wake)
+            if slept and 0 < rehearsal * ROOM < deadline - now:
+                begun = now
+                copy_words(state, rehearsed)
+                take(plan, rehearsed, inp, unseen, ws)
+                now = now_ns(io.timespec)
+                rehearsal += (now - begun - rehearsal) // FOLLOW
+                cold = False
         late = now - deadline
 
         corrected = take_over(pending, state, io)
@@ -119,6 +137,8 @@ def _loop(step, plan, state, inp, out, ws, pending, io):
         write_events(out, io, tick)
 
         finished = now_ns(io.timespec)
+        if cold:
+            rehearsal += (finished - now - rehearsal) // FOLLOW
         count_duration(io.lateness, io.largest, LATEST, late)
         count_duration(io.execution, io.largest, LONGEST, finished - now)
         io.largest[TAKEN_TICKS] += 1
@@ -139,6 +159,8 @@ LOOP = Called(
         Input._type,
         Output._type,
         Workspace._type,
+        State._type,
+        Output._type,
         State._type,
         Exchange._type,
     ),
@@ -171,6 +193,7 @@ class RealTimeLoop:
         self.state = assembly.new_state()
         self._input, self._output = assembly.new_input(), assembly.new_output()
         self._workspace, self._pending = assembly.new_workspace(), self.state.copy()
+        self._rehearsed, self._unseen = self.state.copy(), assembly.new_output()
         self.columns = assembly.columns
         width = len(self.columns)
         period = round(1e9 / assembly.scene.rate_Hz)
@@ -203,7 +226,7 @@ class RealTimeLoop:
             ready.set()
             self._kernel(
                 self._step, self.assembly.plan, self.state, self._input, self._output, self._workspace,
-                self._pending, self._io,
+                self._rehearsed, self._unseen, self._pending, self._io,
             )  # fmt: skip
 
         locked = ""
