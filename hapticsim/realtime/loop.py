@@ -4,9 +4,9 @@ Per tick: sleep to shortly before the deadline, spin to it, read the device slot
 record. It holds no GIL, takes no lock and allocates nothing.  A tick that ends after the next deadline skips
 what was missed and counts it; it never catches up in a burst.
 
-While it slept others had the processor, and its caches.  So the tick is rehearsed in the time in which the loop
-would spin: on a copy of the state, with the input of the tick before, into an output that nobody reads.  The
-workspace is that of the tick, which carries nothing over.
+While it slept others had the processor, and its caches.  So the tick is rehearsed in the time in which the
+loop would spin: on a copy of the state, with the input of the tick before, into an output that nobody reads.
+The workspace is that of the tick, which carries nothing over.
 
 A scheduled loop (a remote site) takes the tick for which it has a command, and lets the deadline pass where
 it has none: its time is the sequence of commands.
