@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from hapticsim.files.kept_arrays import kept_arrays
 from hapticsim.model.candidates import Candidate
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 LEAF = 4  # triangles in a leaf, at most
+LARGE = 50_000  # triangles from which on tables are kept
 BITS = 20  # of each coordinate in a place on the curve
 
 
@@ -34,7 +37,17 @@ class MeshTables:
 
 
 def tables_of(mesh: TriangleMesh) -> MeshTables:
-    """Return the tables of a closed mesh."""
+    """Return the tables of a closed mesh; those of a large one are kept in the cache."""
+    if len(mesh.triangles) < LARGE:
+        return _made(mesh)
+    about = (Path(__file__).read_bytes(), mesh.fingerprint.encode())
+    found = kept_arrays(
+        "meshes", about, lambda: {name: np.asarray(value) for name, value in vars(_made(mesh)).items()}
+    )
+    return MeshTables(**{**found, "leaves": int(found["leaves"])})
+
+
+def _made(mesh: TriangleMesh) -> MeshTables:
     vertex = np.ascontiguousarray(mesh.vertices, float)
     corners = mesh.triangles[curve_order(vertex[mesh.triangles].mean(axis=1))]
     points = vertex[corners]  # (nt, 3, 3)

@@ -14,7 +14,7 @@ from hapticsim.kernels.machine_code.cache import kernel_folder
 
 KEEP_days = 90.0
 _REMOVED = "removed-"
-_KINDS = ("equations-", "kernels-", "offline-")
+_KINDS = ("equations-", "kernels-", "offline-", "meshes-")
 
 
 def prune_cache(days: float = KEEP_days) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from hapticsim.config.mesh_file.slivers import THIN, thinness, without_slivers
 from hapticsim.config.mesh_file.surface import in_order, joined, near_joined, tidied
 from hapticsim.config.mesh_file.winding import alike, outwards, pieces
 from hapticsim.errors import ConfigError
+from hapticsim.files.kept_arrays import Arrays, kept_arrays
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 FURTHEST_m = 1000.0  # a millimetre file read as metres is beyond it from 1 m on, and distances keep 0.1 um
@@ -25,6 +27,8 @@ FLAT = 1e-9  # volume by the cube of the size: a foil of 10 um and 1 m has 1e-5,
 ROUNDED = 2.0**-22  # of the size: two last digits of STL; 69 of 779 files of robots are closed by it
 SHORT = 1e-9  # of the size: an edge that no file means, and that makes triangles without area
 FEWEST_TRIANGLES = 4  # of a tetrahedron
+LARGE = 2_000_000  # bytes of a file from which on what is read of it is kept
+READER = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 MOST_PIECES = 1000  # that do not hang together; hollows are looked for one by one
 
 
@@ -41,6 +45,32 @@ def read_mesh(path: Path, scale: Sequence[float], notes: list[str], convex: bool
     ConfigError : one sentence with the file, what was found, what is allowed and what to do.
     """
     data = contents(path)
+    if len(data) < LARGE or path.suffix.lower() == ".gltf":  # which names other files
+        return _read(path, data, scale, notes, convex)
+
+    def arrays() -> Arrays:
+        said: list[str] = []
+        mesh = _read(path, data, scale, said, convex)
+        words = np.array([note.removeprefix(str(path)) for note in said], dtype=np.str_)
+        return {"vertices": mesh.vertices, "triangles": mesh.triangles, "notes": words}
+
+    about = f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {_version('trimesh')}".encode()
+    found = kept_arrays("meshes", (READER, about, data), arrays)
+    notes += [f"{path}{note}" for note in found["notes"].tolist()]
+    return TriangleMesh(found["vertices"], found["triangles"])
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _read(
+    path: Path, data: bytes, scale: Sequence[float], notes: list[str], convex: bool
+) -> TriangleMesh:
+    """``read_mesh`` of a file with these bytes."""
     for package in ("trimesh", "scipy"):
         if find_spec(package) is None:
             raise ConfigError(path, "", f"needs {package}, {NEEDED}")

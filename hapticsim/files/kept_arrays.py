@@ -1,0 +1,45 @@
+"""Arrays that take long to make, kept on disk: read if they are whole, made again if not."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from io import BytesIO
+
+import numpy as np
+
+from hapticsim.errors import HapticsimError
+from hapticsim.files.cache_folder import cache_folder
+from hapticsim.files.shared_file import write_whole
+
+Arrays = Mapping[str, np.ndarray]
+
+
+def kept_arrays(kind: str, about: Iterable[bytes], make: Callable[[], Arrays]) -> Arrays:
+    """Return arrays by name, from the cache where they are kept, else as ``make`` makes them.
+
+    kind : first word of the folder, of those that ``hapticsim compile --prune`` looks at.
+    about : all that decides what they are, the program that makes them included.
+
+    A file carries check sums of its arrays: one that is damaged is not used.  Where nothing can be kept they
+    are made every time.
+    """
+    digest = hashlib.sha256()
+    for part in about:
+        digest.update(hashlib.sha256(part).digest())
+    try:
+        file = cache_folder(f"{kind}-{digest.hexdigest()[:32]}") / "arrays.npz"
+    except HapticsimError:
+        return make()
+    with suppress(OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
+        with np.load(file, allow_pickle=False) as found:
+            return {name: found[name] for name in found.files}
+    made = make()
+    whole = BytesIO()
+    np.savez(whole, **made)
+    with suppress(OSError):
+        write_whole(file, whole.getvalue())
+    return made
