@@ -16,6 +16,7 @@ from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.motion import torque_laws
 from hapticsim.config.robot import build_model, urdf_path
 from hapticsim.config.schema.scene import (
+    MOST_CORNERS,
     AnyShape,
     Box,
     Capsule,
@@ -135,7 +136,7 @@ def _shapes(
 ) -> tuple[Shape, ...]:
     carriers = (WORLD, *model.body_names)
     shapes: list[Shape] = []
-    read: dict[tuple[Path, tuple[float, ...], bool], TriangleMesh] = {}
+    read: dict[tuple[Path, tuple[float, ...], bool, int | None], TriangleMesh] = {}
     for index, entry in enumerate(entries):
         if entry.name in {s.name for s in shapes}:
             raise refuse(("shapes", index, "name"), f"= {entry.name!r} is taken: shape names must be unique.")
@@ -146,10 +147,12 @@ def _shapes(
             place = ("shapes", index, "file")
             if "\0" in entry.file:
                 raise refuse(place, f"= {entry.file!r} is not a path: remove the NUL character.")
+            if entry.corners is not None and not entry.convex:
+                raise refuse(("shapes", index, "corners"), "is for hulls: write convex: true, or remove it.")
             path, scale = file_of(place).parent / entry.file, tuple(np.broadcast_to(entry.scale, 3).tolist())
-            key = (path, scale, entry.convex)
+            key = (path, scale, entry.convex, entry.corners)
             if key not in read:
-                read[key] = read_mesh(path, scale, notes, entry.convex)
+                read[key] = read_mesh(path, scale, notes, entry.convex, entry.corners)
             mesh = read[key]
         shapes.append(
             Shape(
@@ -225,8 +228,10 @@ def _contacts(
                     place,
                     f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
                     "a sphere, capsule or box may touch a plane or a box, spheres and capsules one another, "
-                    "and a sphere a cylinder or a mesh.",
+                    "a sphere a cylinder or a mesh, and a convex mesh a plane.",
                 )
+            if (a.kind, b.kind) == ("mesh", "plane"):
+                _check_corners(a, b, place, refuse)
             if anchor[a.body] == anchor[b.body]:
                 raise refuse(
                     place,
@@ -242,6 +247,18 @@ def _contacts(
                 place, f"= {list(entry.between)} names no pair that is new and can move: remove the entry."
             )
     return tuple(pairs)
+
+
+def _check_corners(a: Shape, b: Shape, place: tuple[str | int, ...], refuse: Refuse) -> None:
+    """Refuse a mesh on a plane that is not convex, or has too many corners."""
+    assert a.mesh is not None
+    found = "" if len(a.mesh.vertices) <= MOST_CORNERS else f"has {len(a.mesh.vertices)} corners"
+    if found or not a.mesh.is_convex:
+        raise refuse(
+            place,
+            f"= [{a.name}, {b.name}] lays a mesh on a plane that {found or 'is not convex'}: give it convex: "
+            f"true and corners: a number up to {MOST_CORNERS}.",
+        )
 
 
 def _named(name: str, shapes: tuple[Shape, ...], place: tuple[str | int, ...], refuse: Refuse) -> list[Shape]:

@@ -29,6 +29,7 @@ PAIRS = {
     ("sphere", "plane"): PairKind(ON_PLANE, 1),
     ("capsule", "plane"): PairKind(ON_PLANE, 2),
     ("box", "plane"): PairKind(ON_PLANE, 4),
+    ("mesh", "plane"): PairKind(ON_PLANE, 4),
     ("sphere", "box"): PairKind(ON_BOX, 1),
     ("capsule", "box"): PairKind(ON_BOX, 4, back=ON_SIDE, places=4),
     ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
@@ -78,6 +79,9 @@ def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
     elif shape.kind == "box":
         corners = [np.array(s) * shape.size for s in itertools.product((-1.0, 1.0), repeat=3)]
         local = [(p, 0.0, -p / np.linalg.norm(p)) for p in corners]
+    elif shape.mesh is not None:
+        middle = shape.mesh.vertices.mean(axis=0)
+        local = [(p, 0.0, (middle - p) / np.linalg.norm(middle - p)) for p in shape.mesh.vertices]
     else:
         return []
     X = shape.X_BS

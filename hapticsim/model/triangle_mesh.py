@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+ROUNDED = 1e-9
+
 
 @dataclass(frozen=True, eq=False)
 class TriangleMesh:
@@ -20,6 +22,15 @@ class TriangleMesh:
 
     vertices: np.ndarray  # (nv, 3) [m] in the axes of the shape
     triangles: np.ndarray  # (nt, 3) int64, indices of vertices
+
+    @cached_property
+    def is_convex(self) -> bool:
+        """Whether no vertex is beyond the plane of any triangle, by more than 1e-9 of its size."""
+        a, b, c = (self.vertices[self.triangles[:, i]] for i in range(3))
+        n = np.cross(b - a, c - a)
+        n /= np.linalg.norm(n, axis=1, keepdims=True)
+        beyond = self.vertices @ n.T - np.sum(n * a, axis=1)
+        return bool(beyond.max() <= ROUNDED * np.ptp(self.vertices, axis=0).max())
 
     @cached_property
     def fingerprint(self) -> str:

@@ -98,15 +98,15 @@ def test_what_was_put_right_is_among_the_notes_once(folder):
     ]
 
 
-def test_a_sphere_may_touch_a_mesh_and_nothing_else_may(folder):
+def test_a_sphere_may_touch_any_mesh_and_no_other_solid_may(folder):
     for names in ("[tip, bone]", "[bone, tip]"):
         pair = scene(folder, BONE, f"  - {{between: {names}}}\n").contacts[0]
         assert (pair.a, pair.b) == ("tip", "bone")
     allowed = (
         "which is not supported: a sphere, capsule or box may touch a plane or a box, "
-        "spheres and capsules one another, and a sphere a cylinder or a mesh."
+        "spheres and capsules one another, a sphere a cylinder or a mesh, and a convex mesh a plane."
     )
-    for other, kind in (("rod", "capsule"), ("disc", "box"), ("floor", "plane"), ("twin", "mesh")):
+    for other, kind in (("rod", "capsule"), ("disc", "box"), ("twin", "mesh")):
         shapes = BONE + BONE.replace("bone,", "twin, body: puck,")
         assert refusal(folder, shapes, f"  - {{between: [{other}, bone]}}\n") == (
             f"contacts[0].between = [{other}, bone] pairs a {kind} with a mesh, {allowed}"
@@ -199,3 +199,22 @@ def test_a_shipped_scene_with_a_mesh_says_which_extra_it_needs(folder, monkeypat
     assert shipped_scenes.missing_extras(path) == []
     monkeypatch.setattr(shipped_scenes, "find_spec", lambda name: None if name == "trimesh" else name)
     assert shipped_scenes.missing_extras(path) == ["meshes"]
+
+
+HULL = "  - {name: part, kind: mesh, body: pole, file: bone.obj, convex: true}\n"
+
+
+def test_a_convex_mesh_may_touch_a_plane_and_another_may_not(folder):
+    pair = "  - {between: [floor, part]}\n"
+    (last, *_) = scene(folder, HULL, pair).contacts
+    assert (last.a, last.b) == ("part", "floor")
+    dented = CUBE.copy()
+    dented[7] = 0.3
+    written(folder / "bone.obj", dented, CUBE_TRIANGLES)
+    assert refusal(folder, HULL.replace(", convex: true", ""), pair).endswith(
+        "= [part, floor] lays a mesh on a plane that is not convex: give it convex: true and corners: "
+        "a number up to 64."
+    )
+    assert refusal(folder, HULL.replace("convex: true", "corners: 8"), pair) == (
+        "shapes[4].corners is for hulls: write convex: true, or remove it."
+    )

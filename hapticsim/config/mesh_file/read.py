@@ -32,13 +32,20 @@ READER = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glo
 MOST_PIECES = 1000  # that do not hang together; hollows are looked for one by one
 
 
-def read_mesh(path: Path, scale: Sequence[float], notes: list[str], convex: bool = False) -> TriangleMesh:
+def read_mesh(
+    path: Path,
+    scale: Sequence[float],
+    notes: list[str],
+    convex: bool = False,
+    corners: int | None = None,
+) -> TriangleMesh:
     """Read the surface in a file.
 
     path : of one of ``contents.FORMATS``.
     scale : (3,) [m] per unit of the file, along its axes; one below 0 mirrors it.
     notes : gets a sentence for each thing that was put right.
     convex : the convex hull of it instead, which also a surface with holes has.
+    corners : how many the hull may have, at least 4.
 
     Raises
     ------
@@ -46,15 +53,15 @@ def read_mesh(path: Path, scale: Sequence[float], notes: list[str], convex: bool
     """
     data = contents(path)
     if len(data) < LARGE or path.suffix.lower() == ".gltf":  # which names other files
-        return _read(path, data, scale, notes, convex)
+        return _read(path, data, scale, notes, convex, corners)
 
     def arrays() -> Arrays:
         said: list[str] = []
-        mesh = _read(path, data, scale, said, convex)
+        mesh = _read(path, data, scale, said, convex, corners)
         words = np.array([note.removeprefix(str(path)) for note in said], dtype=np.str_)
         return {"vertices": mesh.vertices, "triangles": mesh.triangles, "notes": words}
 
-    about = f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {_version('trimesh')}".encode()
+    about = f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {corners} {_version('trimesh')}".encode()
     found = kept_arrays("meshes", (READER, about, data), arrays)
     notes += [f"{path}{note}" for note in found["notes"].tolist()]
     return TriangleMesh(found["vertices"], found["triangles"])
@@ -68,7 +75,7 @@ def _version(package: str) -> str:
 
 
 def _read(
-    path: Path, data: bytes, scale: Sequence[float], notes: list[str], convex: bool
+    path: Path, data: bytes, scale: Sequence[float], notes: list[str], convex: bool, corners: int | None
 ) -> TriangleMesh:
     """``read_mesh`` of a file with these bytes."""
     for package in ("trimesh", "scipy"):
@@ -85,7 +92,10 @@ def _read(
             raise ConfigError(path, "", "holds NaN or infinity among its coordinates: export it again.")
     _check_size(path, parts)
     if convex:
-        parts = [hull_of(path, parts)]
+        hull, beyond = hull_of(path, parts, corners)
+        parts = [hull]
+        if beyond > 0.0:
+            notes.append(f"{path}: with {corners} corners the hull is up to {1e3 * beyond:.2g} mm too small.")
     vertices, triangles, edges = _closed(path, parts, notes)
     triangles = _facing_outwards(path, vertices, triangles, edges, notes)
     twins = Edges.of(triangles, len(vertices)).twins

@@ -31,6 +31,7 @@ from hapticsim.config.schema.robot import (
 from hapticsim.config.schema.settings import FromMapping
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
 
+MOST_CORNERS = 64  # each is a candidate where the hull may touch a plane
 LARGEST = 1e300  # a whole number beyond is none that a float can be
 
 
@@ -104,8 +105,9 @@ class MeshEntry(ShapeEntry):
     kind: Literal["mesh"] = Field(description="mesh")
     file: PathName = Field(description="STL, OBJ, PLY, OFF, glTF, GLB or DAE file, relative to this config")
     scale: Scale = Field(default=1.0, description="metres per unit of the file; three: along its x, y, z")
-    convex: bool = Field(
-        default=False, description="true: the convex hull of it, which closes holes and hollows"
+    convex: bool = Field(default=False, description="true: its convex hull, without holes and hollows")
+    corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
+        default=None, description="with convex: how many corners the hull may have"
     )
 
 
