@@ -26,7 +26,7 @@ def test_a_tick_after_a_rehearsal_is_the_same_to_the_bit(name):
     unseen.counts[REHEARSAL] = 1
     busiest = 0
     for tick in range(500):
-        force = np.array([0.5 * np.sin(0.02 * tick), 0.3 * np.cos(0.03 * tick), -0.5])
+        force = np.array([3.0 * np.sin(0.02 * tick), np.cos(0.03 * tick), 4.0 * np.cos(0.05 * tick)])
         if rehearsing.plan.handle_frame >= 0:
             plain.apply(force=force)
             rehearsing.apply(force=force)
