@@ -14,7 +14,8 @@ from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contact_notes import contact_notes
 from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.motion import torque_laws
-from hapticsim.config.robot import build_model, urdf_path
+from hapticsim.config.robot.collision_shapes import collision_shapes
+from hapticsim.config.robot.tree import build_model, urdf_path
 from hapticsim.config.schema.scene import (
     MOST_CORNERS,
     AnyShape,
@@ -28,7 +29,6 @@ from hapticsim.config.schema.scene import (
     Sphere,
 )
 from hapticsim.config.start import initial_state
-from hapticsim.config.urdf_shapes import collision_shapes
 from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.candidates import PAIRS
 from hapticsim.model.multibody.joint import WORLD
@@ -45,6 +45,7 @@ from hapticsim.model.scene import (
 from hapticsim.model.settings import CouplerSettings
 from hapticsim.model.triangle_mesh import TriangleMesh
 
+MOST_PAIRS = 4096  # each has a candidate or more, looked at in every tick
 _OF_ROTATION = (
     "stiffness_Nm_per_rad", "damping_Nms_per_rad", "device_damping_Nms_per_rad", "torque_limit_Nm",
     "slew_limit_Nm_per_s",
@@ -240,6 +241,8 @@ def _contacts(
                 )
             if frozenset((a.name, b.name)) in seen:
                 raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
+            if len(pairs) == MOST_PAIRS:
+                raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes: name fewer.")
             seen.add(frozenset((a.name, b.name)))
             pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
         if len(pairs) == found:

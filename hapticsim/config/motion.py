@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hapticsim.config.robot import pick_unit
+from hapticsim.config.robot.tree import pick_unit
 from hapticsim.config.schema.scene import TorqueEntry
 from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.protocol import MovingJoint, SceneModel

@@ -65,8 +65,9 @@ def _check_meshes(recording: Recording, scene: Scene) -> None:
         recorded = dict(json.loads(recording.metadata.get(MESHES, "{}")))
     except (ValueError, TypeError):
         recorded = {"": ""}
-    for name, now in _fingerprints(scene).items():
-        if recorded and recorded.get(name) != now:
+    found = _fingerprints(scene)
+    for name in sorted({*found, *recorded}) if recorded else ():
+        if recorded.get(name) != found.get(name):
             raise ConfigError(
                 recording.path,
                 "",

@@ -6,7 +6,8 @@ what was missed and counts it; it never catches up in a burst.
 
 While it slept others had the processor, and its caches.  So the tick is rehearsed in the time in which the
 loop would spin: on a copy of the state, with the input of the tick before, into an output that nobody reads.
-The workspace is that of the tick, which carries nothing over.
+The workspace is that of the tick, which carries nothing over.  A rehearsal looks for no event: what makes a
+tick long, as an impact, is done once.
 
 A scheduled loop (a remote site) takes the tick for which it has a command, and lets the deadline pass where
 it has none: its time is the sequence of commands.
@@ -28,7 +29,7 @@ from hapticsim.codes import DeviceFlag, Event, Fault, Safety
 from hapticsim.kernels.entry import compile_called, step_address, step_at
 from hapticsim.kernels.machine_code.cache import kept
 from hapticsim.kernels.machine_code.called import Called
-from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.arrays import REHEARSAL, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.command import COMMAND
 from hapticsim.kernels.memory.pack import copy_words, unpack_state
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
@@ -138,7 +139,7 @@ def _loop(step, plan, state, inp, out, ws, rehearsed, unseen, pending, io):
 
         finished = now_ns(io.timespec)
         if cold:
-            rehearsal += (finished - now - rehearsal) // FOLLOW
+            rehearsal += (finished - now - rehearsal) // (FOLLOW if rehearsal > 0 else 1)
         count_duration(io.lateness, io.largest, LATEST, late)
         count_duration(io.execution, io.largest, LONGEST, finished - now)
         io.largest[TAKEN_TICKS] += 1
@@ -194,6 +195,7 @@ class RealTimeLoop:
         self._input, self._output = assembly.new_input(), assembly.new_output()
         self._workspace, self._pending = assembly.new_workspace(), self.state.copy()
         self._rehearsed, self._unseen = self.state.copy(), assembly.new_output()
+        self._unseen.counts[REHEARSAL] = 1
         self.columns = assembly.columns
         width = len(self.columns)
         period = round(1e9 / assembly.scene.rate_Hz)

@@ -12,9 +12,10 @@ from collections.abc import Callable
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.codes import ON_EDGES, ON_MESH, Mode, Safety
+from hapticsim.codes import ON_BOX, ON_EDGES, ON_MESH, Mode, Safety
 from hapticsim.kernels.events.inside import LEFT_OUT
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
+from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
@@ -135,7 +136,12 @@ class StateCheck:
         return lambda values: any(rule(values) for rule in ranges)
 
     def _faces(self, assembly: Assembly) -> Rule:
-        free, edges = _whole(0, LEFT_OUT), _whole(EDGE_PAIR, LAST_PAIR)
+        outside, faces = _whole(FACES + 1, LEFT_OUT), _whole(1, FACES)
+        edges = _whole(EDGE_PAIR, LAST_PAIR)
+
+        def free(value: np.ndarray) -> bool:
+            return bool(value == 0.0) or outside(value)
+
         held: dict[int, Rule] = {}
         features: dict[int, Rule] = {}  # by the first triangle: the places of a mesh share them
         for k, candidate in enumerate(assembly.candidates):
@@ -144,6 +150,8 @@ class StateCheck:
             elif candidate.kind == ON_MESH:
                 first = int(assembly.plan.mesh_first[k])
                 held[k] = features.setdefault(first, self._features(assembly, k))
+            elif candidate.kind == ON_BOX and candidate.radius == 0.0:
+                held[k] = faces
         return lambda values: all(free(v) or (k in held and held[k](v)) for k, v in enumerate(values))
 
     @staticmethod

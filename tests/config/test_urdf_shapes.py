@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hapticsim.config.load import loads
-from hapticsim.config.urdf_shapes import collision_shapes
+from hapticsim.config.robot.collision_shapes import collision_shapes
 from hapticsim.errors import ConfigError
 from hapticsim.model.library import library_models
 from hapticsim.model.scene import Shape
@@ -24,6 +24,9 @@ ALL = """
 <collision><geometry><cylinder radius="0.1" length="0.5"/></geometry></collision>
 <collision><geometry><capsule radius="0.1" length="0.5"/></geometry></collision>
 """
+
+
+BALL = '<geometry><sphere radius="1"/></geometry>'
 
 
 def robot(folder: Path, collisions: str) -> Path:
@@ -123,6 +126,7 @@ def test_a_mesh_with_a_hole_is_its_convex_hull_and_a_note_says_so(package):
             "has a cylinder without a size",
         ),
         ('<collision><geometry><sphere radius="x"/></geometry></collision>', "has radius='x' in <sphere>"),
+        (f"<collision>{2 * BALL}</collision>", "has a collision without one geometry"),
         (mesh(""), "has a mesh in '': write filename= a path"),
         (mesh("https://x.org/a.stl"), "has a mesh in 'https://x.org/a.stl': write filename= a path"),
         (mesh("a.stl", 'scale="1 0 1"'), "has scale='1 0 1': none of the three may be 0."),
@@ -132,11 +136,57 @@ def test_an_element_that_is_no_shape_is_refused_by_its_link(tmp_path, collisions
     assert refusal(tmp_path, collisions).startswith(f"link 'arm' {found}")
 
 
-def test_two_shapes_of_one_name_are_refused(tmp_path):
+def test_a_further_shape_takes_no_name_of_another_link(tmp_path):
     path = robot(tmp_path, 2 * ALL)
     path.write_text(path.read_text().replace('<link name="base"/>', f'<link name="arm_2">{ALL}</link>'))
-    with pytest.raises(ConfigError, match="has a shape 'arm_2', as another link: rename one"):
-        collision_shapes(path, [])
+    names = [s.name for s in collision_shapes(path, [])]
+    assert names[:4] == ["arm_2", "arm_2_2", "arm_2_3", "arm_2_4"]
+    assert names[4:] == ["arm", *(f"arm_{i}" for i in range(3, 10))]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "package://[x/m.stl", "package://", "package:///m.stl", "package://p/" + 300 * "x", "package://p\u2100/m",
+        "file://host/a.stl", "file://[x]y/m.stl", "ftp://a/b", "a.stl#b", "a?b.stl", "a%00.stl",
+        "\n", "x" * 5000,
+    ],
+)  # fmt: skip
+def test_no_name_of_a_mesh_ends_in_anything_but_a_sentence(tmp_path, monkeypatch, name):
+    monkeypatch.setenv("ROS_PACKAGE_PATH", "/proc/1/root/x:/root\x7f")
+    escaped = name.replace("\n", "&#10;")
+    with pytest.raises(ConfigError):
+        collision_shapes(robot(tmp_path, mesh(escaped)), [])
+
+
+def test_too_many_elements_and_too_many_pairs_are_refused(tmp_path):
+    ball = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
+    assert refusal(tmp_path, 2001 * ball).endswith(
+        "has 2001 elements <collision> and may have 2000: this is no robot."
+    )
+    robot(tmp_path, 1500 * ball)
+    text = """
+name: many
+robot: {urdf: {path: my_robot/urdf/robot.urdf, collision: true}}
+shapes:
+  [{name: a1, kind: sphere, radius_m: 1}, {name: a2, kind: sphere, radius_m: 1}, {name: a3, kind: plane}]
+contacts: [{between: ["a*", "arm*"]}]
+"""
+    with pytest.raises(ConfigError, match=r"makes more than 4096 pairs of shapes: name fewer\."):
+        loads(text, tmp_path / "scene.yaml")
+
+
+def test_a_joint_of_the_scene_may_follow_one_of_the_robot(tmp_path):
+    robot(tmp_path, "")
+    text = """
+name: follows
+robot:
+  urdf: {path: my_robot/urdf/robot.urdf}
+  bodies: [{name: tool, inertial: {mass_kg: 1, inertia_kg_m2: {xx: 1, yy: 1, zz: 1}}}]
+  joints: [{name: k, type: revolute, parent: arm, child: tool, mimic: {joint: j, multiplier: 2.0}}]
+"""
+    model = loads(text, tmp_path / "scene.yaml").model
+    assert model.nu == 1 and model.joints[-1].mimic.joint == "j"
 
 
 def test_a_scene_has_the_shapes_of_its_urdf_after_its_own_and_contacts_by_pattern(tmp_path):

@@ -123,7 +123,7 @@ class VirtualLoop(RealTimeLoop):
             target=self._kernel,
             args=(
                 self._step, self.assembly.plan, self.state, self._input, self._output, self._workspace,
-                self._pending, self._io,
+                self._rehearsed, self._unseen, self._pending, self._io,
             ),
             daemon=True,
         )  # fmt: skip

@@ -24,8 +24,8 @@ MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
 # Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows; of this tick
-# choices of speeds, trial steps
-EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS = range(6)
+# choices of speeds, trial steps; 1: a rehearsal, whose tick is one piece (realtime/loop.py)
+EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS, REHEARSAL = range(7)
 # Workspace.counts: rows of constraints imposed (the first rows), constraints that slip, whether the O(n)
 # route may be taken, whether it was
 HELD_ROWS, SLIPPING, MAY_RESPOND, RESPONDED = range(4)
@@ -211,7 +211,7 @@ class Output(Block):
     normal_W: Matrix = of("nk, 3")  # from the surface to the sphere
     point_W: Matrix = of("nk, 3")  # [m] on the sphere
     events: Matrix = of("places, 4")  # codes.Event, contact or -1, value, time in the tick [s]
-    counts: IntVector = of(6)  # EVENTS ...
+    counts: IntVector = of(7)  # EVENTS ...
     residual: Vector = of(1)  # [m] largest |gap| of imposed rows before projection: the drift of the tick
     choices: Matrix = of("MAX_CHOICES, CHOICE + 3 * nu")  # time [s], rank before, rank, rows, condition of
     # the scaled A_D, that with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
@@ -311,6 +311,6 @@ class Workspace(Block):
     limited: Vector = of("nu")  # [N m] or [N] what a law in the stages asks for beyond its limit, else 0
     qe: Vector = of("nq")  # at the substep
     ue: Vector = of("nu")
-    work: Vector = of(9)  # work of the forces from outside (energy.py)
+    work: Vector = of(10)  # work of the forces from outside (energy.py)
     energies: Vector = of(2)  # [J] kinetic and potential
     moved: IntVector = of(1)  # 1: constraints were switched within the tick, which may put energy in

@@ -25,6 +25,7 @@ MEMORY = 10.0  # [s]
 LARGE, SMALL = 0.02, 1e-5  # parts that ask for shorter steps, the second when
 PLENTY = 0.02  # so much is used up
 DIVISIONS = 64  # at most
+HELPS = 0.5  # of a gap that is left in four times as many steps: less, or it is no error of the step
 MOVED = 100.0  # of the energy scale: what a constraint may lift or set going as it is switched on
 MOST_Q, MOST_U = 1e9, 1e6  # [m] or [rad], and per second: a run that is further out has gone astray
 MOST_ROTATION = 1.5  # [rad] that a joint with a quaternion may turn in a tick: its rate is integrated to 1e-3
@@ -33,8 +34,9 @@ MOST_ROTATION = 1.5  # [rad] that a joint with a quaternion may turn in a tick: 
 REFUSED, UNKNOWN, KNOWN = -1.0, 0.0, 1.0
 
 # ws.work: power at the stage last evaluated and at the first of a piece [W]; work and turnover of the piece
-# last tried, and of the tick [J]; energy at the start of the tick and of the piece, and at its end [J]
-POWER, FIRST, PIECE, TURNED, DONE, DONE_TURNED, BEFORE, START, END = range(9)
+# last tried, and of the tick [J]; energy at the start of the tick and of the piece, and at its end [J]; what
+# the gaps were worth that the piece left when it was last tried [J]
+POWER, FIRST, PIECE, TURNED, DONE, DONE_TURNED, BEFORE, START, END, LEFT = range(10)
 
 
 @kernel
@@ -93,11 +95,16 @@ def held_by_laws(plan, ws, q):
 def divide_piece(plan, state, ws, to_close):
     """Whether the piece just tried is to be integrated again in shorter steps, which ws.divisions then says.
 
-    to_close: what it may gain when the gaps that it leaves are closed [J].
+    to_close: what it may gain when the gaps that it leaves are closed [J]; it counts as long as shorter steps
+    make it smaller, which they do not where rows are redundant.
 
     If it is not, its work is added to that of the tick.  Notes the energy at its end, (ws.q1, ws.u1).
     """
     gain = part = 0.0
+    if ws.divisions[0] > 1 and to_close > HELPS * ws.work[LEFT]:
+        to_close = 0.0
+    else:
+        ws.work[LEFT] = to_close
     if plan.energy != 0:
         ws.work[PIECE] += held_by_laws(plan, ws, ws.q0) - held_by_laws(plan, ws, ws.q1)
         ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)

@@ -18,7 +18,7 @@ from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.switching import activate_by_touch
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
-from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES
+from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
@@ -46,7 +46,8 @@ def advance(plan, state, inp, out, ws, m):
             read_guards(plan, state, ws.q0, ws.u0, t, ws, m, ws.guard0)
         reported = False
         sort_inside(plan, state, ws, out, t)
-        remaining, watching = plan.tick_s - t, handled < plan.max_events and passed < MOST_PASSED
+        remaining = plan.tick_s - t
+        watching = handled < plan.max_events and passed < MOST_PASSED and out.counts[REHEARSAL] == 0
         reach = longest_piece(plan, state, ws, remaining) if watching else remaining
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         unseen = not watching and pushes_in(plan, state, ws)

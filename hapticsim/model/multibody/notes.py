@@ -44,7 +44,8 @@ def urdf_notes(robot: ElementTree.Element, bodies: Sequence[Body], joints: Seque
     if meshes:
         files = "mesh file" if meshes == 1 else "mesh files"
         notes.append(
-            f"{meshes} {files} not read: robot.urdf.collision makes shapes of those of collision elements."
+            f"{meshes} {files}: a scene with robot.urdf.collision touches those of collision elements, "
+            "no other is read."
         )
     notes.extend(joint_notes(joints))
     return notes

@@ -33,7 +33,7 @@ SCENE = Topic(
             inside=(
                 Field("name", "text", ""),
                 Field("body", "integer", "index of the body that carries it, -1 the world"),
-                Field("kind", "text", "`sphere`, `capsule`, `box`, `plane` or `mesh`"),
+                Field("kind", "text", "`sphere`, `capsule`, `cylinder`, `box`, `plane` or `mesh`"),
                 Field("size", "numbers", "as below", "m"),
                 Field("pose", "numbers", "position [m] and quaternion in the body", "", 7),
                 Field("color", "integers", "red, green, blue, to 255", "", 3),

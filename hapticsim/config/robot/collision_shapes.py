@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote, urlparse
+from urllib.parse import unquote
 
 import numpy as np
 
 from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.errors import ConfigError, listed
+from hapticsim.model.multibody.urdf_elements import Element, name_of, number_of, origin_of, root_of, vector_of
 from hapticsim.model.scene import Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
-from hapticsim.model.urdf_elements import Element, name_of, number_of, origin_of, root_of, vector_of
+from hapticsim.model.urdf import MOST_PARTS
 
 KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
 ROS_FOLDERS = (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share"))  # variables, and where packages lie
@@ -22,26 +24,29 @@ ROS_FOLDERS = (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share"))  # var
 def collision_shapes(path: Path, notes: list[str]) -> list[Shape]:
     """Return a shape for each collision element, carried by the link that has it.
 
-    The first of a link has the link's name, others ``link_2``, ``link_3`` and so on.  A mesh that is no
+    The first of a link has the link's name, others ``link_2``, ``link_3`` and so on, without names that are
+    taken.  A mesh that is no
     closed surface is replaced by its convex hull, with a note.
 
     Raises
     ------
     ConfigError : one sentence with the file, the link, what was found and what is allowed.
     """
+    links = root_of(path).findall("link")
+    bodies = [name_of(path, link) for link in links]
+    if (found := sum(len(link.findall("collision")) for link in links)) > MOST_PARTS:
+        raise ConfigError(
+            path, "", f"has {found} elements <collision> and may have {MOST_PARTS}: this is no robot."
+        )
     shapes: list[Shape] = []
     read: dict[tuple[Path, tuple[float, ...]], TriangleMesh] = {}
-    taken = set()
-    for link in root_of(path).findall("link"):
-        body = name_of(path, link)
-        for number, element in enumerate(link.findall("collision"), start=1):
-            name = body if number == 1 else f"{body}_{number}"
-            if name in taken:
-                raise ConfigError(
-                    path, f"link {body!r}", f"has a shape {name!r}, as another link: rename one."
-                )
-            taken.add(name)
+    taken = set(bodies)
+    for link, body in zip(links, bodies, strict=True):
+        name = body
+        for element in link.findall("collision"):
             shapes.append(_shape(path, name, body, element, read, notes))
+            name = next(n for n in (f"{body}_{i}" for i in itertools.count(2)) if n not in taken)
+            taken.add(name)
     return shapes
 
 
@@ -54,9 +59,8 @@ def _shape(
     notes: list[str],
 ) -> Shape:
     key = f"link {body!r}"
-    geometry = element.find("geometry")
-    found = [kind for kind in geometry or () if kind.tag in KINDS]
-    if len(found) != 1:
+    found = [kind for geometry in element.findall("geometry") for kind in geometry]
+    if len(found) != 1 or found[0].tag not in KINDS:
         raise ConfigError(path, key, f"has a collision without one geometry: give it one of {listed(KINDS)}.")
     kind, X_BS, mesh = found[0], origin_of(path, key, element), None
     size: tuple[float, ...]
@@ -97,16 +101,19 @@ def mesh_path(path: Path, key: str, name: str) -> Path:
 
     A package is looked for among the folders above the URDF, then in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
     """
-    address = urlparse(name)
-    if not name or "\0" in name or address.scheme not in ("", "file", "package"):
+    kind, address, rest = name.rpartition("://")
+    package, _, rest = rest.partition("/") if address else ("", "", rest)
+    wrong = kind not in ("", "file", "package") or (kind == "file" and package not in ("", "localhost"))
+    if not name or "\0" in name or wrong or (kind == "package" and not package):
         raise ConfigError(
             path, key, f"has a mesh in {name!r}: write filename= a path or package://NAME/path."
         )
-    if address.scheme != "package":
-        return path.parent / unquote(address.path if address.scheme else name)
-    package, rest = unquote(address.netloc), unquote(address.path).lstrip("/")
+    if kind == "file":
+        return Path("/", unquote(rest))
+    if not kind:
+        return path.parent / name
     for folder in _package_folders(path, package):
-        if (folder / rest).is_file():
+        if os.path.isfile(folder / rest):  # unlike Path.is_file it raises nothing
             return folder / rest
     raise ConfigError(
         path,

@@ -137,11 +137,13 @@ def _from_tree(
 
     if not bodies:
         raise refuse(("robot", "bodies"), "is empty: a robot needs at least one body.")
-    new = with_followers(file, [_joint(j, i, refuse) for i, j in enumerate(joints)], joint_key)
+    before = robot.joints if robot else ()
+    own = [_joint(j, i, refuse) for i, j in enumerate(joints)]
+    new = with_followers(file, [*before, *own], joint_key)[len(before) :]
     ordered = order_tree(
         file,
         [*(robot.bodies if robot else ()), *(_body(b, i, file) for i, b in enumerate(bodies))],
-        [*(robot.joints if robot else ()), *new],
+        [*before, *new],
         body_key,
         joint_key,
     )
