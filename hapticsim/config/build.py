@@ -72,7 +72,7 @@ def build(
     shapes = _shapes(entry.shapes, model, file_of, refuse, notes)
     if entry.robot.urdf is not None and entry.robot.urdf.collision:
         path_of_urdf = urdf_path(entry.robot.urdf, file_of(("robot", "urdf")), refuse)
-        shapes = _with_robot(shapes, collision_shapes(path_of_urdf, notes), refuse)
+        shapes = _with_robot(shapes, collision_shapes(path_of_urdf, notes, entry.robot.urdf.corners), refuse)
     q0, u0 = initial_state(entry.initial, model, refuse, notes)
     mapping = entry.mapping
     contacts = _contacts(entry.contacts, shapes, model, refuse)

@@ -21,11 +21,11 @@ KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
 ROS_FOLDERS = (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share"))  # variables, and where packages lie
 
 
-def collision_shapes(path: Path, notes: list[str]) -> list[Shape]:
+def collision_shapes(path: Path, notes: list[str], corners: int | None = None) -> list[Shape]:
     """Return a shape for each collision element, carried by the link that has it.
 
     The first of a link has the link's name, others ``link_2``, ``link_3`` and so on, without names that are
-    taken.  A mesh that is no
+    taken.  corners: if given each mesh is its convex hull with so many at most.  A mesh that is no
     closed surface is replaced by its convex hull, with a note.
 
     Raises
@@ -44,7 +44,7 @@ def collision_shapes(path: Path, notes: list[str]) -> list[Shape]:
     for link, body in zip(links, bodies, strict=True):
         name = body
         for element in link.findall("collision"):
-            shapes.append(_shape(path, name, body, element, read, notes))
+            shapes.append(_shape(path, name, body, element, read, notes, corners))
             name = next(n for n in (f"{body}_{i}" for i in itertools.count(2)) if n not in taken)
             taken.add(name)
     return shapes
@@ -57,6 +57,7 @@ def _shape(
     element: Element,
     read: dict[tuple[Path, tuple[float, ...]], TriangleMesh],
     notes: list[str],
+    corners: int | None,
 ) -> Shape:
     key = f"link {body!r}"
     found = [kind for geometry in element.findall("geometry") for kind in geometry]
@@ -77,7 +78,7 @@ def _shape(
                 raise ConfigError(path, key, f"has scale={kind.get('scale')!r}: none of the three may be 0.")
             file = mesh_path(path, key, kind.get("filename", ""))
             if (file, scale) not in read:
-                read[file, scale] = _surface(file, scale, notes)
+                read[file, scale] = _surface(file, scale, notes, corners)
             mesh = read[file, scale]
             size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
     if mesh is None and not min(size) > 0.0:
@@ -85,8 +86,12 @@ def _shape(
     return Shape(name, body, kind.tag, tuple(float(s) for s in size), X_BS, mesh=mesh)
 
 
-def _surface(file: Path, scale: tuple[float, ...], notes: list[str]) -> TriangleMesh:
-    """The surface in a file as it is, or its convex hull where that cannot be touched."""
+def _surface(
+    file: Path, scale: tuple[float, ...], notes: list[str], corners: int | None
+) -> TriangleMesh:
+    """The surface in a file as it is, or its convex hull where that is asked for or all that can be touched."""
+    if corners is not None:
+        return read_mesh(file, scale, notes, True, corners)
     try:
         return read_mesh(file, scale, notes)
     except ConfigError as error:

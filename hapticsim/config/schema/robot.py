@@ -22,6 +22,7 @@ class Words:
 
 ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 
+MOST_CORNERS = 64  # of a hull: each is a candidate where it may touch a plane
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Vector3 = Annotated[list[float], Field(min_length=3, max_length=3)]
@@ -171,6 +172,9 @@ class Urdf(Section):
     locked: list[Name] = Field(default=[], description="joints held fixed at zero displacement")
     collision: bool = Field(
         default=False, description="true: a shape for each collision element, named by its link"
+    )
+    corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
+        default=None, description="with collision: meshes are convex hulls with at most so many corners"
     )
 
 

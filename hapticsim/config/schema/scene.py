@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 
 from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.robot import (
+    MOST_CORNERS,
     Byte,
     Endpoint,
     Name,
@@ -31,7 +32,6 @@ from hapticsim.config.schema.robot import (
 from hapticsim.config.schema.settings import FromMapping
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
 
-MOST_CORNERS = 64  # each is a candidate where the hull may touch a plane
 LARGEST = 1e300  # a whole number beyond is none that a float can be
 
 
