@@ -261,6 +261,7 @@ def _plan(
         handle_frame=place[handle.body] if handle else -1,
         handle_point=np.array(handle.point_B, float) if handle else np.zeros(3),
         sphere_inward=np.array([c.inward_B for c in candidates], float).reshape(nk, 3),
+        curved=int(any(c.is_curved for c in candidates)),
         surface_kind=np.array([c.kind for c in candidates], np.int64),
         surface_pose=_poses([c.X_BS for c in candidates]),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),

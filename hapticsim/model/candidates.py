@@ -61,6 +61,11 @@ class Candidate:
     mesh: TriangleMesh | None = None  # of ON_MESH
 
     @property
+    def is_curved(self) -> bool:
+        """Whether its row may bend: not on a plane, nor that of a corner on the face of a box."""
+        return self.kind != ON_PLANE and not (self.kind == ON_BOX and self.radius == 0.0)
+
+    @property
     def thickness(self) -> float:
         """Sum of both radii of round shapes [m], without bound of others."""
         if self.kind == ON_MESH or self.kind == ON_CYLINDER:

@@ -80,6 +80,7 @@ class Plan(Block):
     handle_frame: Int  # index of a frame, -1 without a handle
     handle_point: Vector = of(3)  # [m] in B
     contacts: Int  # nk
+    curved: Int  # 1: a contact's row may bend, so that a step of the integrator leaves a gap
     block_start: IntVector = of("nb + 1")  # first row of each block
     block_law: IntVector = of("nb")  # codes.ONE_SIDED ...: how its rows give force
     static_friction: Vector = of("nb")  # coefficient up to which a block that rubs holds, or inf

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.geometry.mesh_search import has_mesh
 from hapticsim.kernels.linalg.linear import ldl_solve, lu_solve
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
@@ -157,7 +156,7 @@ def advance(plan, state, inp, ws, t, h, m):
         runge_kutta(plan, state, inp, ws, t, h, m)
     else:
         extrapolate(plan, state, inp, ws, t, h, m)
-    if m - ws.counts[HELD_ROWS] < plan.contacts or ws.counts[SLIPPING] > 0 or has_mesh(plan):
+    if m - ws.counts[HELD_ROWS] < plan.contacts or ws.counts[SLIPPING] > 0 or plan.curved == 1:
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 
 

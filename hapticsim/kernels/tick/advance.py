@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import ONE_SIDED
+from hapticsim.codes import ON_PLANE, ONE_SIDED
 from hapticsim.kernels.events.approach import longest_piece
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.edge_places import put_edges_in_places
@@ -16,6 +16,7 @@ from hapticsim.kernels.events.guards import (
 from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.switching import activate_by_touch
+from hapticsim.kernels.geometry.contact import is_corner_on_box
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEARSAL
@@ -84,16 +85,19 @@ def advance(plan, state, inp, out, ws, m):
 
 @kernel
 def work_to_close(plan, state, ws, m):
-    """Work [J] that the gaps are worth which a piece of m rows leaves at contacts with meshes.
+    """Work [J] that the gaps are worth which a piece of m rows leaves at contacts on curved surfaces.
 
-    Around an edge or a vertex a step is off by its fifth power.  The force of a contact times its gap is the
+    Around an edge a step is off by its fifth power.  The force of a contact times its gap is the
     work of the weight that it carries, which the next projection adds to the energy or takes from it.
     Expects the frames and the row forces at the end of the piece in ws.
     """
     work = 0.0
+    if plan.curved == 0:
+        return work
     for i in range(ws.counts[HELD_ROWS], m):
-        if is_on_mesh(plan, ws.rows[i]):
-            work += abs(ws.lam[i] * gap(plan, state, ws.rows[i], ws.X))
+        k = ws.rows[i]
+        if plan.surface_kind[k] != ON_PLANE and not is_corner_on_box(plan, k):
+            work += abs(ws.lam[i] * gap(plan, state, k, ws.X))
     return work
 
 
