@@ -44,7 +44,8 @@ def tables_of(mesh: TriangleMesh) -> MeshTables:
     found = kept_arrays(
         "meshes", about, lambda: {name: np.asarray(value) for name, value in vars(_made(mesh)).items()}
     )
-    return MeshTables(**{**found, "leaves": int(found["leaves"])})
+    arrays = {name: array for name, array in found.items() if name != "leaves"}
+    return MeshTables(**arrays, leaves=int(found["leaves"]))
 
 
 def _made(mesh: TriangleMesh) -> MeshTables:

@@ -39,7 +39,7 @@ def kept_arrays(kind: str, about: Iterable[bytes], make: Callable[[], Arrays]) -
             return {name: found[name] for name in found.files}
     made = make()
     whole = BytesIO()
-    np.savez(whole, **made)
+    np.savez(whole, **dict(made))
     with suppress(OSError):
         write_whole(file, whole.getvalue())
     return made

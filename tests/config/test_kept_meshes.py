@@ -1,4 +1,4 @@
-"""What is read of a large mesh, and its tables, are kept in the cache: the same, and only if they are whole."""
+"""What is read of a large mesh, and its tables, are kept in the cache, and used if they are whole."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _hull(points: np.ndarray) -> Part:
 
 
 def _coarse(points: np.ndarray, corners: int) -> tuple[Part, float]:
-    """The hull of so many of these points, and how far others are beyond it: each next corner is the farthest."""
+    """The hull of so many points, and how far others are beyond it: the farthest is the next corner."""
     chosen = _first_corners(points)
     while True:
         vertices, triangles = _hull(points[chosen])

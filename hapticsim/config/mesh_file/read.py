@@ -61,7 +61,9 @@ def read_mesh(
         words = np.array([note.removeprefix(str(path)) for note in said], dtype=np.str_)
         return {"vertices": mesh.vertices, "triangles": mesh.triangles, "notes": words}
 
-    about = f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {corners} {_version('trimesh')}".encode()
+    about = (
+        f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {corners} {_version('trimesh')}".encode()
+    )
     found = kept_arrays("meshes", (READER, about, data), arrays)
     notes += [f"{path}{note}" for note in found["notes"].tolist()]
     return TriangleMesh(found["vertices"], found["triangles"])

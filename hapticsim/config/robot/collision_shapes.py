@@ -86,10 +86,8 @@ def _shape(
     return Shape(name, body, kind.tag, tuple(float(s) for s in size), X_BS, mesh=mesh)
 
 
-def _surface(
-    file: Path, scale: tuple[float, ...], notes: list[str], corners: int | None
-) -> TriangleMesh:
-    """The surface in a file as it is, or its convex hull where that is asked for or all that can be touched."""
+def _surface(file: Path, scale: tuple[float, ...], notes: list[str], corners: int | None) -> TriangleMesh:
+    """The surface in a file, or its convex hull where that is asked for, or all that can be touched."""
     if corners is not None:
         return read_mesh(file, scale, notes, True, corners)
     try:
