@@ -49,7 +49,7 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
     for i in range(ws.counts[HELD_ROWS], m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
     pulls = row_forces(state, ws, m, ws.du[0])
-    if work_of_gaps(ws, m) > allowed_gain(plan):
+    if work_of_gaps(ws, m) > allowed_gain(plan) and largest_gap(ws, m) <= GAP_REDUNDANT:
         close_or_hold(plan, state, inp, out, ws, t, m)
     project(plan, state, ws, m)
     ws.work[SPARE] = 0.0
