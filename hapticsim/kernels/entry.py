@@ -34,7 +34,7 @@ from hapticsim.kernels.motion.stage import evaluate_stage
 from hapticsim.kernels.rows.row_table import write_rows
 from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
-from hapticsim.kernels.tick.begin import evaluate_piece_start
+from hapticsim.kernels.tick.piece_start import evaluate_piece_start
 
 Progress = Callable[[str], Any]
 

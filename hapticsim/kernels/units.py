@@ -60,7 +60,7 @@ def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
 
 @inlined
 def start_piece(plan, state, inp, out, ws, t, m, resolved):
-    """First stage of a piece with m rows: ``tick.begin.evaluate_piece_start``.  True where one pulls."""
+    """First stage of a piece with m rows (``evaluate_piece_start``).  True where one pulls."""
     return _piece_at(plan.start_piece)(plan, state, inp, out, ws, t, m, resolved)
 
 

@@ -27,11 +27,12 @@ from numba import int64, types
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import DeviceFlag, Event, Fault, Safety
 from hapticsim.kernels.entry import compile_called, step_address, step_at
+from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.machine_code.cache import kept
 from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import REHEARSAL, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.command import COMMAND
-from hapticsim.kernels.memory.pack import copy_words, unpack_state
+from hapticsim.kernels.memory.pack import unpack_state
 from hapticsim.realtime.atomics import load_acquire, store_release, swap
 from hapticsim.realtime.catch_up import CatchUp
 from hapticsim.realtime.clock import (
@@ -110,7 +111,7 @@ def _loop(step, plan, state, inp, out, ws, rehearsed, unseen, pending, io):
                 learn_early(io.early_ns, now - wake)
             if slept and 0 < room < deadline - now:
                 begun = now
-                copy_words(state, rehearsed)
+                copy(state.words, rehearsed.words)
                 take(plan, rehearsed, inp, unseen, ws)
                 now = now_ns(io.timespec)
                 rehearsal += (now - begun - rehearsal) // FOLLOW

@@ -239,8 +239,6 @@ robot:
     "name", sorted({"panda", "talos_reduced", "tiago_pro", "anymal_b_simple/anymal", "ur3_robot"})
 )
 def test_robots_load_with_their_collision_geometry(name):
-    if name not in library_models():
-        pytest.skip("example-robot-data is not installed")
     found = collision_shapes(library_models()[name], [])
     assert found
     for shape in found:

@@ -65,6 +65,18 @@ def test_nothing_is_lifted_out_of_the_depth_where_it_is_found(name, start):
     assert found.flights == found.gains == found.told == 0  # a start that is refused is told
 
 
+@pytest.mark.parametrize("start", [54, 57, 78, 369, 924, 947, 975])
+def test_closing_the_gaps_of_nearly_dependent_contacts_gives_no_energy(start):
+    """Dominoes rest on one another by up to 32 corners and edges, of which some nearly depend on others.
+
+    Before, to close a gap of 1e-10 to 1e-5 m moved them so far that they gained up to 3e-6 of the scale, or
+    had a tick refused.
+    """
+    found = list(random_starts.trials("dominoes", 1, start))[-1]
+    assert found.flights == found.gains == found.told == 0
+    assert found.worst < 1e-7
+
+
 def sunk(depth: float) -> hs.Simulation:
     """A block on a table, this much inside it."""
     sim = hs.Simulation(scenes.block(others=TABLE, touching=("table",)))

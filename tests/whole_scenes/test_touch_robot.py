@@ -7,7 +7,6 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.codes import Event
-from hapticsim.model.library import library_models
 from tests.naive import distance_to_box
 from tests.places import CONFIGS
 from tools.mesh_scenes import plain_distance
@@ -15,7 +14,6 @@ from tools.mesh_scenes import plain_distance
 TOUCHED = ("panda_link4", "panda_link6", "panda_hand")
 
 
-@pytest.mark.skipif(not library_models(), reason="example-robot-data is not installed")
 @pytest.mark.parametrize("link", TOUCHED)
 def test_a_ball_pushed_against_a_link_stays_outside_of_all_of_them_and_moves_the_arm(link):
     scene = hs.load(CONFIGS / "touch_panda.yaml")

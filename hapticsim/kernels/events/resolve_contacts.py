@@ -9,6 +9,7 @@ from hapticsim.kernels.events.inside import (
     LEFT_OUT,
     forget_feature,
     hold_here,
+    hold_open,
     is_near,
     look_inside,
     takes_edges,
@@ -20,6 +21,7 @@ from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
+from hapticsim.kernels.motion.energy import SPARE
 from hapticsim.kernels.motion.stage import terms
 from hapticsim.kernels.rows.friction import evaluate_slips
 from hapticsim.kernels.rows.row_table import (
@@ -254,6 +256,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
                     kept += 1
             m = kept
             closes = lost > work and nothing_acts(plan, state, inp, ws)
+    spare, ws.work[SPARE] = lost, 0.0
     i = first
     for k in range(plan.contacts):
         imposed = i < m and ws.rows[i] == k
@@ -263,14 +266,16 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
             hold_here(plan, state, k, ws.X)
             record(out, TOUCH, k, lost, t)
             lost = 0.0
-        if imposed and closes:
+        if imposed and closes and state.depth[k] != 0.0:
             state.depth[k] = 0.0
+            ws.work[SPARE] = spare
         if not imposed and state.mode[k] == HELD:
             record(out, LEAVE, k, 0.0, t)
         state.mode[k] = HELD if imposed else FREE
     for k in range(plan.contacts):  # after all are held: a place looks beside what those before it hold
         if state.mode[k] == FREE:
             forget_feature(plan, state, k)
+            state.depth[k] = min(state.depth[k], 0.0)
     if lost > ENERGY_SEEN:  # by a contact that parts again at once
         record(out, IMPULSE, struck, lost, t)
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
@@ -294,7 +299,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
     """End a chatter: every contact nearly closed at (ws.q0, ws.u0) is taken as resting, and then resolved.
 
     The speeds go to the nearest ones (in kinetic energy) at which none of these contacts opens or closes, so
-    that energy is only lost; projection closes what gap is left.
+    that energy is only lost; what gap is left stays.
     """
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
     follow_meshes(plan, state, ws.X)
@@ -320,6 +325,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
             if state.mode[k] == FREE:
                 state.mode[k] = HELD
                 hold_here(plan, state, k, ws.X)
+                hold_open(plan, state, k, ws.X)
                 record(out, TOUCH, k, lost, t)
                 lost = 0.0
     return resolve(plan, state, inp, ws, out, t, 0)

@@ -312,6 +312,6 @@ class Workspace(Block):
     limited: Vector = of("nu")  # [N m] or [N] what a law in the stages asks for beyond its limit, else 0
     qe: Vector = of("nq")  # at the substep
     ue: Vector = of("nu")
-    work: Vector = of(10)  # work of the forces from outside (energy.py)
+    work: Vector = of(11)  # work of the forces from outside (energy.py)
     energies: Vector = of(2)  # [J] kinetic and potential
     moved: IntVector = of(1)  # 1: constraints were switched within the tick, which may put energy in

@@ -45,10 +45,3 @@ def pack_state(state, row):
     """Write every field of the state, in the order of its declaration, to row (state_size,)."""
     for i in range(state.words.size):
         row[i] = float(state.words[i]) if state.integer[i] == 1 else state.numbers[i]
-
-
-@kernel
-def copy_words(state, other):
-    """Make another state of the same shapes equal to a state."""
-    for i in range(state.words.size):
-        other.words[i] = state.words[i]

@@ -35,8 +35,9 @@ REFUSED, UNKNOWN, KNOWN = -1.0, 0.0, 1.0
 
 # ws.work: power at the stage last evaluated and at the first of a piece [W]; work and turnover of the piece
 # last tried, and of the tick [J]; energy at the start of the tick and of the piece, and at its end [J]; what
-# the gaps were worth that the piece left when it was last tried [J]
-POWER, FIRST, PIECE, TURNED, DONE, DONE_TURNED, BEFORE, START, END, LEFT = range(10)
+# the gaps were worth that the piece left when it was last tried, and what an impact took that may be spent on
+# closing gaps [J]
+POWER, FIRST, PIECE, TURNED, DONE, DONE_TURNED, BEFORE, START, END, LEFT, SPARE = range(11)
 
 
 @kernel

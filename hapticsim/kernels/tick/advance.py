@@ -23,7 +23,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEAR
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
-from hapticsim.kernels.tick.begin import LOOKING, RESOLVED
+from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import dispatch_event, gap, resolve, rest_chattering_contacts, start_piece
 
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are

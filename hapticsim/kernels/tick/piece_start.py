@@ -1,0 +1,117 @@
+"""First stage of a piece of motion: put onto the rows that hold, or held where these find it."""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.kernels.events.guards import row_forces
+from hapticsim.kernels.events.observe import copy
+from hapticsim.kernels.geometry.edges import feature
+from hapticsim.kernels.linalg.selection import KEEP_CHOICE
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS
+from hapticsim.kernels.motion.energy import FIRST, LARGE, POWER, SPARE, TOLERANCE, total_energy
+from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, project
+from hapticsim.kernels.solve.embedding import scaled_volume
+from hapticsim.kernels.units import choose_speeds, stage
+
+GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
+RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
+GAP_PUT = 1e-6  # [m] a contact that an event put onto its surface from further away turned its row with it
+GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
+LOOKING, RESOLVED = 0, 1  # whether a piece may still ask for an impulse, or was resolved by one
+
+
+def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
+    """First stage of a piece at (ws.q0, ws.u0), put onto the m imposed rows, and the row forces there.
+
+    The choice of speeds is watched here, and so are rows that were redundant and are no longer.  Those need
+    an impulse: unless the piece is RESOLVED already, this returns without it.  Projection moves by the order
+    of rounding, so the stage is kept.
+
+    Returns True when a contact pulls, or when rows need an impulse.
+    """
+    det = stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+    ws.work[FIRST] = ws.work[POWER]
+    if m == 0:
+        return False
+    rank, now = state.rank[0], scaled_volume(det, state.rank[0], state.order, ws.M)
+    worse = not now > KEEP_CHOICE * state.volume[0] or now > GROWN * state.volume[0]
+    off = rank < m and (largest_gap(ws, m) > GAP_REDUNDANT or largest_rate(ws, m) > RATE_REDUNDANT)
+    if worse or off:
+        choose_speeds(plan, state, ws, out, m, t)
+        if resolved == LOOKING and 0 < rank < state.rank[0]:
+            return True
+        stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+        ws.work[FIRST] = ws.work[POWER]
+    if ws.work[SPARE] > 0.0 or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
+        close_or_hold(plan, state, inp, out, ws, t, m)
+    for i in range(ws.counts[HELD_ROWS], m):
+        ws.part[i] = feature(plan, ws.rows[i], ws.X)
+    pulls = row_forces(state, ws, m, ws.du[0])
+    if work_of_gaps(ws, m) > allowed_gain(plan) and largest_gap(ws, m) <= GAP_REDUNDANT:
+        close_or_hold(plan, state, inp, out, ws, t, m)
+    project(plan, state, ws, m)
+    ws.work[SPARE] = 0.0
+    return pulls
+
+
+@kernel
+def allowed_gain(plan):
+    """Energy [J] that a projection may add, inf where there is no balance of it."""
+    return LARGE * TOLERANCE * plan.energy_scale if plan.energy != 0 else math.inf
+
+
+@kernel
+def work_of_gaps(ws, m):
+    """Work [J] that closing the gaps of contacts takes or gives, by the forces ws.lam of the m rows.
+
+    Where rows are nearly dependent, closing a gap of a tenth of a nanometre moves bodies by micrometres.
+    """
+    work = 0.0
+    for i in range(ws.counts[HELD_ROWS], m):
+        work += abs(ws.lam[i] * ws.phi[i])
+    return work
+
+
+@kernel
+def close_or_hold(plan, state, inp, out, ws, t, m):
+    """Close the gaps of contacts at (ws.q0, ws.u0), or hold them as they are: where closing adds energy, or a
+    gap is left because rows contradict one another.
+
+    Energy that an impact has just taken may be spent on closing.  The stage is evaluated anew, and ws.phi of
+    what is held is 0.
+    """
+    copy(ws.q0, ws.qe)
+    copy(ws.u0, ws.ue)
+    most = allowed_gain(plan) + ws.work[SPARE]
+    before = total_energy(plan, ws, ws.q0, ws.u0) if plan.energy != 0 else 0.0
+    project(plan, state, ws, m)
+    gain = total_energy(plan, ws, ws.q0, ws.u0) - before if plan.energy != 0 else 0.0
+    evaluate_anew(plan, state, inp, out, ws, t, m)
+    if gain > most or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
+        copy(ws.qe, ws.q0)
+        copy(ws.ue, ws.u0)
+        evaluate_anew(plan, state, inp, out, ws, t, m)
+        for i in range(ws.counts[HELD_ROWS], m):
+            state.depth[ws.rows[i]] += ws.phi[i]
+            ws.phi[i] = 0.0
+
+
+@kernel
+def evaluate_anew(plan, state, inp, out, ws, t, m):
+    """The first stage where gaps were closed: rows that were nearly dependent may now be so to rounding."""
+    det = stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+    if not scaled_volume(det, state.rank[0], state.order, ws.M) > KEEP_CHOICE * state.volume[0]:
+        choose_speeds(plan, state, ws, out, m, t)
+        stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+    ws.work[FIRST] = ws.work[POWER]
+
+
+@kernel
+def largest_of(a, first, end):
+    """Largest of |a[first]| .. |a[end - 1]|, 0 where there is none."""
+    largest = 0.0
+    for i in range(first, end):
+        largest = max(largest, abs(a[i]))
+    return largest
