@@ -39,7 +39,8 @@ def kept_arrays(kind: str, about: Iterable[bytes], make: Callable[[], Arrays]) -
             return {name: found[name] for name in found.files}
     made = make()
     whole = BytesIO()
-    np.savez(whole, **dict(made))
+    save: Callable[..., None] = np.savez  # its types take every name for one of its own arguments
+    save(whole, **made)
     with suppress(OSError):
         write_whole(file, whole.getvalue())
     return made
