@@ -11,6 +11,7 @@ import trimesh
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
+from hapticsim.kernels.tick.advance import UNSEEN_DEPTH
 from hapticsim.model.scene import ContactPair, Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
 from tests.watch import Watch
@@ -79,7 +80,10 @@ def tumble(seed: int) -> bool:
     seen = Watch(sim).take(round(4.0 * rate_Hz))
     X = sim.body_pose("part")
     heights = (hull.vertices @ X.rotation.T + X.translation)[:, 2]
-    assert seen.deepest > -1e-6 and heights.min() > -1e-7
+    unseen = (
+        UNSEEN_DEPTH if seen.counts[Event.OVERFLOW] else 1e-8
+    )  # what a tick without events left may push in
+    assert min(seen.deepest, heights.min()) > -unseen
     assert seen.rise < 1e-6
     assert not set(seen.counts) & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
     tilting = np.linalg.norm((X.rotation @ sim.state.u[:3])[:2])
