@@ -70,6 +70,13 @@ def build(
         notes.append("gravity_m_per_s2 is not used: the file of a mechanism says its gravity.")
     model = model.with_gravity(np.array(entry.gravity_m_per_s2))
     shapes = _shapes(entry.shapes, model, file_of, refuse, notes)
+    if (
+        entry.robot.urdf is not None
+        and entry.robot.urdf.corners is not None
+        and not entry.robot.urdf.collision
+    ):
+        place = ("robot", "urdf", "corners")
+        raise refuse(place, "is for collision elements: write collision: true, or remove it.")
     if entry.robot.urdf is not None and entry.robot.urdf.collision:
         path_of_urdf = urdf_path(entry.robot.urdf, file_of(("robot", "urdf")), refuse)
         shapes = _with_robot(shapes, collision_shapes(path_of_urdf, notes, entry.robot.urdf.corners), refuse)
@@ -260,7 +267,7 @@ def _check_corners(a: Shape, b: Shape, place: tuple[str | int, ...], refuse: Ref
         raise refuse(
             place,
             f"= [{a.name}, {b.name}] lays a mesh on a plane that {found or 'is not convex'}: give it convex: "
-            f"true and corners: a number up to {MOST_CORNERS}.",
+            f"true and corners: a number up to {MOST_CORNERS} (a robot: robot.urdf.corners).",
         )
 
 

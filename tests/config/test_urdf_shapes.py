@@ -244,3 +244,12 @@ def test_robots_load_with_their_collision_geometry(name):
     for shape in found:
         if shape.mesh is not None:
             check_closed(shape.mesh)
+
+
+def test_corners_of_hulls_are_for_collision_elements(tmp_path):
+    path = robot(tmp_path, "")
+    with pytest.raises(ConfigError) as caught:
+        loads(f"name: x\nrobot: {{urdf: {{path: {path}, corners: 8}}}}\n", "<test>")
+    assert str(caught.value).endswith(
+        "robot.urdf.corners is for collision elements: write collision: true, or remove it."
+    )
