@@ -8,17 +8,19 @@ from collections.abc import Callable
 import numpy as np
 
 from hapticsim.codes import Event, Fault
+from hapticsim.kernels.rows.row_table import HELD
 from hapticsim.simulate.simulation import Simulation, TickEvent
 
 Push = Callable[[int], tuple[float, float, float]]
 
 
 class Watch:
-    """Events, deepest gap [m], largest rise of the energy in a tick [J], most events in a tick."""
+    """Events, deepest gap and widest that is held [m], largest rise of energy [J] and most events in a tick."""
 
     def __init__(self, sim: Simulation) -> None:
         self.sim = sim
         self.events: list[TickEvent] = []
+        self.widest = 0.0
         self.deepest, self.rise, self.drift, self.busiest = 0.0, -np.inf, 0.0, 0
 
     def take(self, ticks: int, push: Push | None = None) -> Watch:
@@ -34,6 +36,8 @@ class Watch:
             assert not state.fault & Fault.NOT_FINITE
             assert all(c.force >= -1e-9 for c in state.contacts), "a contact pulls"
             self.deepest = min(self.deepest, float(sim.gaps.min()))
+            held = sim._state.mode[: len(sim.gaps)] == HELD
+            self.widest = max(self.widest, float(sim.gaps[held].max(initial=0.0)))
             self.drift = max(self.drift, sim.drift)
             self.rise, before = max(self.rise, after - before), after
             self.busiest = max(self.busiest, len(sim.events))

@@ -18,6 +18,7 @@ from hapticsim.model.triangle_mesh import TriangleMesh
 
 LEAF = 4  # triangles in a leaf, at most
 LARGE = 50_000  # triangles from which on tables are kept
+SOURCE = Path(__file__).read_bytes()
 BITS = 20  # of each coordinate in a place on the curve
 
 
@@ -40,7 +41,7 @@ def tables_of(mesh: TriangleMesh) -> MeshTables:
     """Return the tables of a closed mesh; those of a large one are kept in the cache."""
     if len(mesh.triangles) < LARGE:
         return _made(mesh)
-    about = (Path(__file__).read_bytes(), mesh.fingerprint.encode())
+    about = (SOURCE, mesh.fingerprint.encode())
     found = kept_arrays(
         "meshes", about, lambda: {name: np.asarray(value) for name, value in vars(_made(mesh)).items()}
     )

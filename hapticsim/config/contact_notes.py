@@ -22,7 +22,7 @@ def contact_notes(
 
 def _rows(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:
     """More rows than can be imposed at once."""
-    most = sum(PAIRS[a.kind, b.kind].rows for a, b in pairs)
+    most = sum(a.mesh.most_in_a_face if a.mesh else PAIRS[a.kind, b.kind].rows for a, b in pairs)
     most += sum(len(c.rows) for c in constraints)
     if most > MAX_ROWS:
         yield (

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from io import BytesIO
@@ -15,6 +13,7 @@ from hapticsim.errors import HapticsimError
 from hapticsim.files.cache_folder import cache_folder
 from hapticsim.files.shared_file import write_whole
 
+DIGEST = 32  # bytes of the check sum
 Arrays = Mapping[str, np.ndarray]
 
 
@@ -24,23 +23,26 @@ def kept_arrays(kind: str, about: Iterable[bytes], make: Callable[[], Arrays]) -
     kind : first word of the folder, of those that ``hapticsim compile --prune`` looks at.
     about : all that decides what they are, the program that makes them included.
 
-    A file carries check sums of its arrays: one that is damaged is not used.  Where nothing can be kept they
-    are made every time.
+    A file begins with its check sum: one that is damaged is not used.  Where nothing can be kept they are
+    made every time.
     """
     digest = hashlib.sha256()
     for part in about:
         digest.update(hashlib.sha256(part).digest())
     try:
-        file = cache_folder(f"{kind}-{digest.hexdigest()[:32]}") / "arrays.npz"
+        file = cache_folder(f"{kind}-{digest.hexdigest()[:32]}") / "arrays.kept"
     except HapticsimError:
         return make()
-    with suppress(OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error):
-        with np.load(file, allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
-    made = make()
-    whole = BytesIO()
-    save: Callable[..., None] = np.savez  # its types take every name for one of its own arguments
-    save(whole, **made)
     with suppress(OSError):
-        write_whole(file, whole.getvalue())
+        whole = file.read_bytes()
+        if whole[:DIGEST] == hashlib.sha256(whole[DIGEST:]).digest():
+            with np.load(BytesIO(whole[DIGEST:]), allow_pickle=False) as found:
+                return {name: found[name] for name in found.files}
+    made = make()
+    out = BytesIO()
+    save: Callable[..., None] = np.savez  # its types take every name for one of its own arguments
+    save(out, **made)
+    whole = out.getvalue()
+    with suppress(OSError):
+        write_whole(file, hashlib.sha256(whole).digest() + whole)
     return made

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-ROUNDED = 1e-9
+ROUNDED = 1e-6  # of the size: triangles of a hull whose slivers were taken out are bent by up to 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +25,25 @@ class TriangleMesh:
 
     @cached_property
     def is_convex(self) -> bool:
-        """Whether no vertex is beyond the plane of any triangle, by more than 1e-9 of its size."""
+        """Whether no vertex is beyond the plane of any triangle, by more than a millionth of its size."""
+        return bool(self._beyond.max() <= self._rounded)
+
+    @cached_property
+    def _beyond(self) -> np.ndarray:
+        """How far each vertex (columns) is beyond the plane of each triangle (rows) [m]."""
         a, b, c = (self.vertices[self.triangles[:, i]] for i in range(3))
         n = np.cross(b - a, c - a)
         n /= np.linalg.norm(n, axis=1, keepdims=True)
-        beyond = self.vertices @ n.T - np.sum(n * a, axis=1)
-        return bool(beyond.max() <= ROUNDED * np.ptp(self.vertices, axis=0).max())
+        return n @ self.vertices.T - np.sum(n * a, axis=1)[:, None]
+
+    @property
+    def _rounded(self) -> float:
+        return float(ROUNDED * np.ptp(self.vertices, axis=0).max())
+
+    @cached_property
+    def most_in_a_face(self) -> int:
+        """How many vertices lie in the plane of one triangle, at most; of a convex mesh with few vertices."""
+        return int(np.max(np.sum(self._beyond > -self._rounded, axis=1)))
 
     @cached_property
     def fingerprint(self) -> str:

@@ -80,6 +80,7 @@ from hapticsim.realtime.slots import drain, read_slot, write_slot
 from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
+ROOM = 2  # times as long as rehearsals take: what has to be left until a deadline for one
 FOLLOW = 8  # rehearsals over which their time is averaged
 LOOKS = 10  # at two clocks, for their difference
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -101,15 +102,14 @@ def _loop(step, plan, state, inp, out, ws, rehearsed, unseen, pending, io):
         now = now_ns(io.timespec)
         cold = True
         while now < deadline:
-            room = rehearsal + rehearsal // 2
-            wake = deadline - max(io.early_ns[0], min(room, io.early_ns[2]))
+            wake = deadline - io.early_ns[0]
             slept = wake > now
             if slept:
                 sleep_until(wake, io.timespec, io.rest)
             now = now_ns(io.timespec)
             if slept and now > wake:
                 learn_early(io.early_ns, now - wake)
-            if slept and 0 < room < deadline - now:
+            if slept and 0 < rehearsal * ROOM < deadline - now:
                 begun = now
                 copy(state.words, rehearsed.words)
                 take(plan, rehearsed, inp, unseen, ws)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import ON_BOX, ON_EDGES, ON_MESH, Mode, Safety
-from hapticsim.kernels.events.inside import LEFT_OUT
+from hapticsim.kernels.events.inside import GAP_CAPTURE, LEFT_OUT
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
@@ -86,7 +86,7 @@ class StateCheck:
             "turn_offset": _unit,
             "friction": _numbers,
             "face": self._faces(assembly),
-            "depth": _within(-LARGEST, 0.0),
+            "depth": _within(-LARGEST, GAP_CAPTURE),
             "energy": _numbers,
             "swing": _numbers,
         }

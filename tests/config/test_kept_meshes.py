@@ -42,11 +42,11 @@ def test_a_mesh_is_read_once_with_its_notes_wherever_it_lies(tmp_path, cache, mo
     assert again == [f"{second}: was inside out, and was turned so that it faces outwards."]
 
 
-@pytest.mark.parametrize("change", ["bytes", "scale", "convex", "reader", "suffix"])
+@pytest.mark.parametrize("change", ["bytes", "scale", "convex", "corners", "reader", "versions", "suffix"])
 def test_what_another_file_or_question_gives_is_not_taken(tmp_path, monkeypatch, change):
-    path, scale, convex = tmp_path / "a.stl", (1.0, 1.0, 1.0), False
+    path, scale, convex, corners = tmp_path / "a.stl", (1.0, 1.0, 1.0), change == "corners", None
     path.write_bytes(binary_stl(CUBE, CUBE_TRIANGLES))
-    read.read_mesh(path, scale, [])
+    read.read_mesh(path, scale, [], convex)
     match change:
         case "bytes":
             path.write_bytes(binary_stl(2.0 * CUBE, CUBE_TRIANGLES))
@@ -54,13 +54,17 @@ def test_what_another_file_or_question_gives_is_not_taken(tmp_path, monkeypatch,
             scale = (1.0, 2.0, 1.0)
         case "convex":
             convex = True
+        case "corners":
+            corners = 8
+        case "versions":
+            monkeypatch.setattr(read, "READERS", ["another"])
         case "reader":
             monkeypatch.setattr(read, "READER", b"another")
         case "suffix":
             path = path.rename(tmp_path / "a.obj")
     monkeypatch.setattr(read, "_read", never)
     with pytest.raises(AssertionError, match="made again"):
-        read.read_mesh(path, scale, [], convex)
+        read.read_mesh(path, scale, [], convex, corners)
 
 
 def test_tables_are_kept_to_the_bit(monkeypatch):
@@ -73,7 +77,7 @@ def test_tables_are_kept_to_the_bit(monkeypatch):
         assert type(getattr(kept, name)) is type(value)
 
 
-@pytest.mark.parametrize("damage", ["cut", "bit", "empty", "folder"])
+@pytest.mark.parametrize("damage", ["cut", "bit", "directory", "empty", "folder"])
 def test_a_damaged_file_is_made_again(cache, damage):
     asked = []
 
@@ -82,14 +86,15 @@ def test_a_damaged_file_is_made_again(cache, damage):
         return {"a": np.arange(1000.0)}
 
     keeping.kept_arrays("meshes", [b"x"], make)
-    (file,) = cache.rglob("arrays.npz")
+    (file,) = cache.rglob("arrays.kept")
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 1
     if damage == "folder":
         file.unlink()
         file.mkdir()
     else:
-        file.write_bytes({"cut": data[:400], "bit": data, "empty": b""}[damage])
+        listed = data[:-20] + bytes([data[-20] ^ 8]) + data[-19:]
+        file.write_bytes({"cut": data[:400], "bit": data, "directory": listed, "empty": b""}[damage])
     for _ in range(2):
         np.testing.assert_array_equal(keeping.kept_arrays("meshes", [b"x"], make)["a"], np.arange(1000.0))
     assert len(asked) == (3 if damage == "folder" else 2)

@@ -282,3 +282,31 @@ def test_a_fork_taken_while_a_brake_slips_tells_the_same_events_in_a_fresh_simul
     assert Event.SWITCH in kinds and not kinds & {Event.LEAVE, Event.TOUCH}
     for (name, x), (_, y) in zip(sim.fork().items(), fresh.fork().items(), strict=True):
         assert x.tobytes() == y.tobytes(), name
+
+
+def test_a_box_that_a_guide_lifts_falls_again_when_the_guide_lets_go():
+    """Its corners are not held where the guide has put them, 2 mm over the floor."""
+    sim = hs.Simulation(
+        loads("""
+name: a box on a floor
+robot:
+  bodies: [{name: box, inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.003, yy: 0.004, zz: 0.005}}}]
+  joints: [{name: flight, type: free, parent: world, child: box}]
+shapes:
+  - {name: box, body: box, kind: box, half_extents_m: [0.1, 0.1, 0.05]}
+  - {name: floor, kind: plane}
+contacts: [{between: [box, floor]}]
+constraints:
+  - {name: lift, kind: plane, bodies: [box, world], point_b_m: [0, 0, 0.052], held: false}
+initial: {free: {flight: {xyz_m: [0, 0, 0.05]}}}
+""")
+    )
+    sim.step(20)
+    assert len(sim.state.contacts) == 4
+    sim.switch("lift", True)
+    sim.step(20)
+    lifted = sim.state.q[2]
+    sim.switch("lift", False)
+    sim.step(100)
+    assert lifted == pytest.approx(0.052, abs=1e-6)
+    assert sim.state.q[2] == pytest.approx(0.05, abs=1e-6)

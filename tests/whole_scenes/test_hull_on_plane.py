@@ -11,6 +11,7 @@ import trimesh
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
+from hapticsim.kernels.events.inside import GAP_CAPTURE
 from hapticsim.kernels.tick.advance import UNSEEN_DEPTH
 from hapticsim.model.scene import ContactPair, Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
@@ -84,11 +85,12 @@ def tumble(seed: int) -> bool:
         UNSEEN_DEPTH if seen.counts[Event.OVERFLOW] else 1e-8
     )  # what a tick without events left may push in
     assert min(seen.deepest, heights.min()) > -unseen
-    assert seen.rise < 1e-6
+    assert seen.rise < 1e-6 and seen.widest <= 1.01 * GAP_CAPTURE
     assert not set(seen.counts) & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
     tilting = np.linalg.norm((X.rotation @ sim.state.u[:3])[:2])
     lies = len(sim.state.contacts) >= 3 and tilting < 1e-6
     if lies:
+        assert np.sort(heights)[2] <= 1.01 * GAP_CAPTURE, "it lies in the air"
         assert sum(c.force for c in sim.state.contacts) == pytest.approx(9.81, rel=1e-6)
     return bool(lies)
 

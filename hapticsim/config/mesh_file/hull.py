@@ -18,7 +18,7 @@ def hull_of(path: Path, parts: Sequence[Part], corners: int | None = None) -> tu
 
     corners : how many it may have; those are taken that the rest is least beyond.
 
-    Returns also how far [m] a vertex is beyond the surface at most, 0 for the whole hull.
+    Returns also how far [m] a vertex is from it at most, 0 for the whole hull.
 
     Raises
     ------
@@ -51,7 +51,7 @@ def _hull(points: np.ndarray) -> Part:
 
 
 def _coarse(points: np.ndarray, corners: int) -> tuple[Part, float]:
-    """The hull of so many points, and how far others are beyond it: the farthest is the next corner."""
+    """The hull of so many points, and how far others are from it; that farthest beyond a face is the next."""
     chosen = _first_corners(points)
     while True:
         vertices, triangles = _hull(points[chosen])
@@ -61,7 +61,7 @@ def _coarse(points: np.ndarray, corners: int) -> tuple[Part, float]:
         beyond = np.max(points @ n.T - np.sum(n * a, axis=1), axis=1)
         beyond[chosen] = 0.0
         if len(chosen) == corners or not beyond.max() > 0.0:
-            return (vertices, triangles), float(max(beyond.max(), 0.0))
+            return (vertices, triangles), _farthest(points[beyond > 0.0], vertices[triangles])
         chosen.append(int(np.argmax(beyond)))
 
 
@@ -74,3 +74,14 @@ def _first_corners(points: np.ndarray) -> list[int]:
     c = int(np.argmax(np.linalg.norm(off, axis=1)))
     across = np.cross(along, off[c])
     return [a, b, c, int(np.argmax(np.abs((points - points[a]) @ across)))]
+
+
+def _farthest(points: np.ndarray, corners: np.ndarray) -> float:
+    """Largest distance [m] of points outside from the nearest of triangles (n, 3, 3)."""
+    from trimesh.triangles import closest_point
+
+    nearest = np.full(len(points), np.inf)
+    for triangle in corners:
+        at = closest_point(np.broadcast_to(triangle, (len(points), 3, 3)), points)
+        nearest = np.minimum(nearest, np.linalg.norm(at - points, axis=1))
+    return float(nearest.max(initial=0.0))

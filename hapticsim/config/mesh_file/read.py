@@ -32,6 +32,16 @@ READER = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glo
 MOST_PIECES = 1000  # that do not hang together; hollows are looked for one by one
 
 
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+READERS = [_version(package) for package in ("trimesh", "scipy", "pycollada")]
+
+
 def read_mesh(
     path: Path,
     scale: Sequence[float],
@@ -52,7 +62,7 @@ def read_mesh(
     ConfigError : one sentence with the file, what was found, what is allowed and what to do.
     """
     data = contents(path)
-    if len(data) < LARGE or path.suffix.lower() == ".gltf":  # which names other files
+    if len(data) < LARGE or path.suffix.lower() in (".gltf", ".glb"):  # which may name other files
         return _read(path, data, scale, notes, convex, corners)
 
     def arrays() -> Arrays:
@@ -61,19 +71,10 @@ def read_mesh(
         words = np.array([note.removeprefix(str(path)) for note in said], dtype=np.str_)
         return {"vertices": mesh.vertices, "triangles": mesh.triangles, "notes": words}
 
-    about = (
-        f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {corners} {_version('trimesh')}".encode()
-    )
+    about = f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {corners} {READERS}".encode()
     found = kept_arrays("meshes", (READER, about, data), arrays)
     notes += [f"{path}{note}" for note in found["notes"].tolist()]
     return TriangleMesh(found["vertices"], found["triangles"])
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return ""
 
 
 def _read(

@@ -3,7 +3,7 @@
 A contact closes where its gap is zero, and stays there.  A candidate that is found deeper (a tick ended
 without looking, a start leaves a fraction of a millimetre, a corner came over an edge that nothing sees) is
 held at the depth at which it was found, and never thrown out: a surface gives no energy.  Contacts that end
-a chatter may be held while they are open, by at most GAP_CAPTURE (resolve_contacts.py).  The depth is
+a chatter may be held while they are open, by at most GAP_CAPTURE (rest_chattering).  The depth is
 forgotten once it is outside, or where an impact loses more than it takes to put it onto its surface and
 nothing but gravity acts, and closing takes no more (tick/piece_start.py).
 
@@ -44,6 +44,8 @@ THROUGH, LEFT_OUT = (
 GAP_HELD = 1e-9  # [m] what is deeper than this when it is found is held there; crossings are found to 5e-11
 GAP_HIT = 1e-10  # [m] what no face can hold is let through from here on
 GAP_DEEP = 5e-3  # [m] what is found deeper came in where nothing is seen, and is let through
+GAP_CAPTURE = 1e-5  # [m] what is open by no more may be held when contacts chatter: a box rocking to rest was
+# 4e-6 off at 16 events
 GAP_CLOSE = 1e-4  # [m] what is no deeper may be put onto its surface again by an impact that pays for it
 
 

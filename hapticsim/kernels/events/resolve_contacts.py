@@ -6,6 +6,7 @@ from hapticsim.codes import Event
 from hapticsim.kernels.events.activation import let_go_driver
 from hapticsim.kernels.events.follow_mesh import follow_meshes
 from hapticsim.kernels.events.inside import (
+    GAP_CAPTURE,
     LEFT_OUT,
     forget_feature,
     hold_here,
@@ -47,7 +48,6 @@ ROWS_FULL = int(Event.ROWS_FULL)
 
 GAP_TOUCH = 1e-10  # [m] closer than this counts as touching when contacts are resolved
 PUSH_ZERO = 1e-10  # [m] rows whose force guards are below this leave with the one that fired
-GAP_CAPTURE = 1e-5  # [m] the same when contacts chatter: a box rocking to rest was 4e-6 off at 16 events
 RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 RATE_REST = 1e-9  # [m/s] slower than this counts as resting
 RATE_BOUNCE = 5e-3  # [m/s] slower impacts are plastic, so that bouncing ends
@@ -87,8 +87,10 @@ def touching(plan, state, ws, out, m):
 
 @kernel
 def is_leaving(plan, state, ws, k, leaving):
-    """True when the imposed contact k is to go: past its edge, or with a force that just crossed zero."""
-    return is_lost(plan, state, k, ws.X) or (leaving == 1 and ws.guard1[k] <= PUSH_ZERO)
+    """True when the imposed contact k is to go: past its edge, with a force that just crossed zero, or lifted
+    off its surface by a constraint that was switched on."""
+    pulled = leaving == 1 and ws.guard1[k] <= PUSH_ZERO
+    return pulled or is_lost(plan, state, k, ws.X) or gap(plan, state, k, ws.X) > GAP_CAPTURE
 
 
 @kernel

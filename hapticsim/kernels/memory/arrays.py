@@ -176,7 +176,8 @@ class State(Block, whole=True):
     friction: Vector = of("nb")  # [N] along the row of what slips, at the last stage: a first guess
     face: IntVector = of("nk")  # 1 to 6: face of the box that holds a corner; edges, a feature of a mesh;
     # 0, or what inside.py says
-    depth: Vector = of("nk")  # [m] gap at which a candidate is held that was found inside, at most 0
+    depth: Vector = of("nk")  # [m] gap at which a candidate is held: below 0 where it was found inside, above
+    # 0 where it is held open (inside.py)
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
 

@@ -60,6 +60,7 @@ def leave_lost_corners(plan, state, out, ws, m):
         if is_lost(plan, state, ws.rows[i], ws.X):
             state.mode[ws.rows[i]] = FREE
             forget_feature(plan, state, ws.rows[i])
+            state.depth[ws.rows[i]] = min(state.depth[ws.rows[i]], 0.0)
             state.rank[0] = state.rank[1] = 0
             state.volume[0] = UNCHOSEN
             record(out, LEAVE, ws.rows[i], 0.0, 0.0)

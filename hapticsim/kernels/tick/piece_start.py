@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.events.guards import row_forces
+from hapticsim.kernels.events.inside import GAP_CAPTURE, GAP_DEEP
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.geometry.edges import feature
 from hapticsim.kernels.linalg.selection import KEEP_CHOICE
@@ -46,11 +47,13 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
         ws.work[FIRST] = ws.work[POWER]
     if ws.work[SPARE] > 0.0 or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
         close_or_hold(plan, state, inp, out, ws, t, m)
-    for i in range(ws.counts[HELD_ROWS], m):
-        ws.part[i] = feature(plan, ws.rows[i], ws.X)
     pulls = row_forces(state, ws, m, ws.du[0])
-    if work_of_gaps(ws, m) > allowed_gain(plan) and largest_gap(ws, m) <= GAP_REDUNDANT:
+    first = ws.counts[HELD_ROWS]
+    if work_of_gaps(ws, m) > allowed_gain(plan) and largest_of(ws.phi, first, m) <= GAP_REDUNDANT:
         close_or_hold(plan, state, inp, out, ws, t, m)
+        pulls = row_forces(state, ws, m, ws.du[0])
+    for i in range(first, m):
+        ws.part[i] = feature(plan, ws.rows[i], ws.X)
     project(plan, state, ws, m)
     ws.work[SPARE] = 0.0
     return pulls
@@ -80,7 +83,7 @@ def close_or_hold(plan, state, inp, out, ws, t, m):
     gap is left because rows contradict one another.
 
     Energy that an impact has just taken may be spent on closing.  The stage is evaluated anew, and ws.phi of
-    what is held is 0.
+    what is held is 0.  A contact that something moved far off its surface is not held there.
     """
     copy(ws.q0, ws.qe)
     copy(ws.u0, ws.ue)
@@ -90,12 +93,29 @@ def close_or_hold(plan, state, inp, out, ws, t, m):
     gain = total_energy(plan, ws, ws.q0, ws.u0) - before if plan.energy != 0 else 0.0
     evaluate_anew(plan, state, inp, out, ws, t, m)
     if gain > most or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
+        copy(ws.q0, ws.q1)
+        copy(ws.u0, ws.u1)
         copy(ws.qe, ws.q0)
         copy(ws.ue, ws.u0)
         evaluate_anew(plan, state, inp, out, ws, t, m)
-        for i in range(ws.counts[HELD_ROWS], m):
-            state.depth[ws.rows[i]] += ws.phi[i]
-            ws.phi[i] = 0.0
+        if may_hold(state, ws, m):
+            for i in range(ws.counts[HELD_ROWS], m):
+                state.depth[ws.rows[i]] += ws.phi[i]
+                ws.phi[i] = 0.0
+        else:
+            copy(ws.q1, ws.q0)
+            copy(ws.u1, ws.u0)
+            evaluate_anew(plan, state, inp, out, ws, t, m)
+
+
+@kernel
+def may_hold(state, ws, m):
+    """Whether all contacts are near enough to their surfaces to be held by ws.phi off where they were."""
+    for i in range(ws.counts[HELD_ROWS], m):
+        depth = state.depth[ws.rows[i]] + ws.phi[i]
+        if not -GAP_DEEP <= depth <= GAP_CAPTURE:
+            return False
+    return True
 
 
 @kernel

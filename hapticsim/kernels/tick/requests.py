@@ -10,7 +10,7 @@ from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, MAY_RESPOND, MODE, PIECES, TRIALS
-from hapticsim.kernels.motion.energy import REFUSED
+from hapticsim.kernels.motion.energy import REFUSED, SPARE
 from hapticsim.kernels.motion.stiffness import choose_method
 from hapticsim.kernels.tick.commit import checkpoint
 
@@ -41,6 +41,7 @@ def take_requests(plan, state, inp, out, ws):
 @kernel
 def clear_tick(out, ws):
     """Forget what the tick before counted."""
+    ws.work[SPARE] = 0.0
     ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = 0
     for k in range(ws.fires.size):
         ws.fires[k] = ws.overlooked[k] = 0
