@@ -15,7 +15,7 @@ Push = Callable[[int], tuple[float, float, float]]
 
 
 class Watch:
-    """Events, deepest gap and widest that is held [m], largest rise of energy [J] and most events in a tick."""
+    """Events, deepest gap, and widest that is held [m], largest rise of energy [J], most events in a tick."""
 
     def __init__(self, sim: Simulation) -> None:
         self.sim = sim
