@@ -158,8 +158,10 @@ def thrown_at_a_cylinder(seed: int) -> bool:
         q, after = sim.state.q, sum(sim.energy())
         x = turned(q[10:14]).T @ (q[:3] - q[7:10])
         assert distance_to_cylinder(x, R, 0.5 * length) - r > -1e-6
-        assert after <= before * (1.0 + 1e-6)
         kinds = {event.kind for event in sim.events}
+        lost = sum(event.value for event in sim.events if event.kind in (Event.TOUCH, Event.IMPULSE))
+        assert after <= before * (1.0 + 1e-6)
+        assert after + lost >= before * (1.0 - 1e-6)  # once a ball lost 2e-4 as it left over the rim
         assert not kinds & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
         before, touched = after, touched or bool(kinds & {Event.TOUCH, Event.IMPULSE})
     return touched

@@ -20,7 +20,7 @@ import math
 from hapticsim.kernels.events.inside import has_no_gap, takes_edges
 from hapticsim.kernels.events.resolve_contacts import feasible_forces
 from hapticsim.kernels.geometry.contact import has_ends
-from hapticsim.kernels.geometry.edges import margin
+from hapticsim.kernels.geometry.edges import BEND, margin
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
@@ -135,8 +135,14 @@ def has_jump(plan, state, g, m):
 
 @inlined
 def has_fired(plan, state, g, start, end):
-    """True when guard g is negative at the end of a piece; a gap, if it became so."""
+    """True when guard g is negative at the end of a piece; a gap, if it became so.
+
+    The force of a contact past the border of its part of a surface is that of the next part: it jumps there,
+    and the border is what is looked for.
+    """
     if not end[g] < -FIRE:
+        return False
+    if g < plan.contacts and state.mode[g] == HELD and end[state.mode.size + g] < BEND - FIRE:
         return False
     return not is_gap(plan, state, g) or end[g] < start[g]
 
