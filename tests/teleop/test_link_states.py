@@ -216,3 +216,12 @@ def test_a_place_on_a_mesh_holds_a_feature_of_its_own_mesh_or_none():
         wrong = held.copy()
         wrong[face] = value
         assert check.trouble(wrong) == "its face is out of range"
+
+
+@pytest.mark.parametrize(("depth", "taken"), [(-1e-3, True), (1e-6, True), (1e-5, True), (1e-3, False)])
+def test_a_contact_may_be_held_a_little_open(boxes, depth, taken):
+    """Chatter ends so; a link that refused it was dead for as long as the body rested."""
+    row = packed_of(boxes)
+    row[place_of(boxes.fork().state, "depth")] = depth
+    trouble = StateCheck(boxes.assembly).trouble(row)
+    assert (trouble == "") == taken and (taken or "depth" in trouble)
