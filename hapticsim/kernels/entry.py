@@ -18,9 +18,10 @@ from numba.experimental.function_type import _get_wrapper_address
 from hapticsim.files.cache_folder import refuse_unwritable
 from hapticsim.kernels import units
 from hapticsim.kernels.events.activation import activate_constraints
+from hapticsim.kernels.events.chatter import rest_chattering
 from hapticsim.kernels.events.dispatch_event import dispatch_event
 from hapticsim.kernels.events.observe import locate, observe
-from hapticsim.kernels.events.resolve_contacts import resolve_contacts, rest_chattering
+from hapticsim.kernels.events.resolve_contacts import resolve_contacts
 from hapticsim.kernels.events.switching import resolve_switched_constraints
 from hapticsim.kernels.geometry.contact import gap_of
 from hapticsim.kernels.geometry.mesh_search import FEATURE, find_feature

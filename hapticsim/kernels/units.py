@@ -72,7 +72,7 @@ def resolve(plan, state, inp, ws, out, t, leaving):
 
 @inlined
 def rest_chattering_contacts(plan, state, inp, ws, out, t):
-    """End a chatter: ``events.resolve_contacts.rest_chattering``.  Returns the number of rows."""
+    """End a chatter: ``events.chatter.rest_chattering``.  Returns the number of rows."""
     return _change_at(plan.rest_chattering_contacts)(plan, state, inp, ws, out, t, 0)
 
 

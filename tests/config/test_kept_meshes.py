@@ -42,7 +42,7 @@ def test_a_mesh_is_read_once_with_its_notes_wherever_it_lies(tmp_path, cache, mo
     assert again == [f"{second}: was inside out, and was turned so that it faces outwards."]
 
 
-@pytest.mark.parametrize("change", ["bytes", "scale", "convex", "corners", "reader", "versions", "suffix"])
+@pytest.mark.parametrize("change", ["bytes", "scale", "convex", "corners", "sources", "versions", "suffix"])
 def test_what_another_file_or_question_gives_is_not_taken(tmp_path, monkeypatch, change):
     path, scale, convex, corners = tmp_path / "a.stl", (1.0, 1.0, 1.0), change == "corners", None
     path.write_bytes(binary_stl(CUBE, CUBE_TRIANGLES))
@@ -57,9 +57,9 @@ def test_what_another_file_or_question_gives_is_not_taken(tmp_path, monkeypatch,
         case "corners":
             corners = 8
         case "versions":
-            monkeypatch.setattr(read, "READERS", ["another"])
-        case "reader":
-            monkeypatch.setattr(read, "READER", b"another")
+            monkeypatch.setattr(read, "VERSIONS", ["another"])
+        case "sources":
+            monkeypatch.setattr(read, "SOURCES", b"another")
         case "suffix":
             path = path.rename(tmp_path / "a.obj")
     monkeypatch.setattr(read, "_read", never)

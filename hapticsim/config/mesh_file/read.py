@@ -28,7 +28,7 @@ ROUNDED = 2.0**-22  # of the size: two last digits of STL; 69 of 779 files of ro
 SHORT = 1e-9  # of the size: an edge that no file means, and that makes triangles without area
 FEWEST_TRIANGLES = 4  # of a tetrahedron
 LARGE = 2_000_000  # bytes of a file from which on what is read of it is kept
-READER = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+SOURCES = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 MOST_PIECES = 1000  # that do not hang together; hollows are looked for one by one
 
 
@@ -39,7 +39,7 @@ def _version(package: str) -> str:
         return ""
 
 
-READERS = [_version(package) for package in ("trimesh", "scipy", "pycollada")]
+VERSIONS = [_version(package) for package in ("trimesh", "scipy", "pycollada")]
 
 
 def read_mesh(
@@ -71,8 +71,8 @@ def read_mesh(
         words = np.array([note.removeprefix(str(path)) for note in said], dtype=np.str_)
         return {"vertices": mesh.vertices, "triangles": mesh.triangles, "notes": words}
 
-    about = f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {corners} {READERS}".encode()
-    found = kept_arrays("meshes", (READER, about, data), arrays)
+    about = f"{path.suffix.lower()} {[float(s) for s in scale]} {convex} {corners} {VERSIONS}".encode()
+    found = kept_arrays("meshes", (SOURCES, about, data), arrays)
     notes += [f"{path}{note}" for note in found["notes"].tolist()]
     return TriangleMesh(found["vertices"], found["triangles"])
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.events.inside import has_no_gap, takes_edges
-from hapticsim.kernels.events.resolve_contacts import feasible_forces
 from hapticsim.kernels.geometry.contact import has_ends
 from hapticsim.kernels.geometry.edges import BEND, margin
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
@@ -27,6 +26,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.friction import read_friction_guards
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.embedding import constraint_forces
+from hapticsim.kernels.solve.pushing_forces import feasible_forces
 from hapticsim.kernels.units import gap
 
 FIRE = 1e-12  # beyond this a guard has fired

@@ -3,7 +3,7 @@
 A contact closes where its gap is zero, and stays there.  A candidate that is found deeper (a tick ended
 without looking, a start leaves a fraction of a millimetre, a corner came over an edge that nothing sees) is
 held at the depth at which it was found, and never thrown out: a surface gives no energy.  Contacts that end
-a chatter may be held while they are open, by at most GAP_CAPTURE (rest_chattering).  The depth is
+a chatter may be held while they are open, by at most GAP_CAPTURE (chatter.py).  The depth is
 forgotten once it is outside, or where an impact loses more than it takes to put it onto its surface and
 nothing but gravity acts, and closing takes no more (tick/piece_start.py).
 

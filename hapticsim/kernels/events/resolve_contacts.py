@@ -10,7 +10,6 @@ from hapticsim.kernels.events.inside import (
     LEFT_OUT,
     forget_feature,
     hold_here,
-    hold_open,
     is_near,
     look_inside,
     takes_edges,
@@ -19,7 +18,7 @@ from hapticsim.kernels.events.inside import (
 from hapticsim.kernels.geometry.contact import contact_row
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.edges import is_lost
-from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
+from hapticsim.kernels.linalg.linear import ldl_factor
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.motion.energy import SPARE
@@ -28,27 +27,25 @@ from hapticsim.kernels.rows.friction import evaluate_slips
 from hapticsim.kernels.rows.row_table import (
     FREE,
     HELD,
-    evaluate_row,
     list_constraints,
     list_rows,
     rate_of,
 )
 from hapticsim.kernels.solve.mobility import (
     contact_mobility,
-    meet_accelerations,
     meet_rates,
     orthonormal_constraints,
 )
+from hapticsim.kernels.solve.pushing_forces import free_accelerations
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.solve.unilateral import nonnegative_minimum, solve_passive
-from hapticsim.kernels.units import choose_speeds, evaluate_rows, gap, resolve
+from hapticsim.kernels.solve.unilateral import nonnegative_minimum
+from hapticsim.kernels.units import choose_speeds, evaluate_rows, gap
 
 TOUCH, LEAVE, IMPULSE = int(Event.TOUCH), int(Event.LEAVE), int(Event.IMPULSE)
 ROWS_FULL = int(Event.ROWS_FULL)
 
 GAP_TOUCH = 1e-10  # [m] closer than this counts as touching when contacts are resolved
 PUSH_ZERO = 1e-10  # [m] rows whose force guards are below this leave with the one that fired
-RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 RATE_REST = 1e-9  # [m/s] slower than this counts as resting
 RATE_BOUNCE = 5e-3  # [m/s] slower impacts are plastic, so that bouncing ends
 ENERGY_SEEN = 1e-15  # [J] less than this is rounding
@@ -172,27 +169,6 @@ def strike(plan, state, inp, ws, out, t, first, m):
 
 
 @kernel
-def free_accelerations(first, m, n, ws):
-    """ws.c = A udot + s of the contacts, first..m, as if they gave no force; n constraints hold.
-
-    Returns the size of the largest, at least 1.
-    """
-    nu = ws.f.size
-    for r in range(nu):
-        ws.us[r] = ws.f[r]
-    ldl_solve(ws.L, nu, ws.us)
-    meet_accelerations(n, ws.us, ws)
-    scale = 1.0
-    for i in range(first, m):
-        total = ws.s[i]
-        for r in range(nu):
-            total += ws.A[i, r] * ws.us[r]
-        ws.c[i - first] = total
-        scale = max(scale, abs(total))
-    return scale
-
-
-@kernel
 def nothing_acts(plan, state, inp, ws):
     """True where no torque, coupler or outside force acts: these would do work that no piece of the tick has.
 
@@ -295,101 +271,3 @@ def evaluate_friction(plan, state, ws, t):
             if state.mode[c] > HELD:
                 for r in range(ws.f.size):
                     ws.f[r] += ws.slip_A[c, r] * ws.slip_force[c]
-
-
-def rest_chattering(plan, state, inp, ws, out, t, _):
-    """End a chatter: every contact nearly closed at (ws.q0, ws.u0) is taken as resting, and then resolved.
-
-    The speeds go to the nearest ones (in kinetic energy) at which none of these contacts opens or closes, so
-    that energy is only lost; what gap is left stays.
-    """
-    terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
-    follow_meshes(plan, state, ws.X)
-    m = list_constraints(plan, state, ws)
-    first = m
-    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
-    for k in range(plan.contacts):
-        if m == ws.rows.size:
-            break
-        near = state.mode[k] == HELD or is_near(plan, state, k, ws.X, GAP_CAPTURE)
-        if near and not is_lost(plan, state, k, ws.X):
-            evaluate_row(plan, state, k, m, ws.q0, t, ws)
-            if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:
-                ws.rows[m] = k
-                m += 1
-    if m > first:
-        ldl_factor(ws.M, ws.u0.size, ws.L)
-        n, _ = orthonormal_constraints(m, ws.u0.size, ws)
-        meet_rates(n, ws.u0, ws.us, ws)
-        lost = energy_lost(ws, ws.us)
-        for i in range(first, m):
-            k = ws.rows[i]
-            if state.mode[k] == FREE:
-                state.mode[k] = HELD
-                hold_here(plan, state, k, ws.X)
-                hold_open(plan, state, k, ws.X)
-                record(out, TOUCH, k, lost, t)
-                lost = 0.0
-    return resolve(plan, state, inp, ws, out, t, 0)
-
-
-@kernel
-def feasible_forces(ws, m):
-    """Whether the m imposed rows can hold with contacts that only push; ws.lam becomes the forces that come
-    nearest, of contacts.
-
-    Asked when the least-norm forces of redundant rows show a pull: another distribution may push everywhere.
-    ws.grad is left with the acceleration [m/s^2] at which each contact would part under ws.lam, from 0 for
-    the first.
-    """
-    first = ws.counts[HELD_ROWS]
-    if not ldl_factor(ws.M, ws.u0.size, ws.L):
-        return False
-    n, _ = orthonormal_constraints(first, ws.u0.size, ws)
-    contact_mobility(first, m, n, ws.u0.size, ws)
-    scale = free_accelerations(first, m, n, ws)
-    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
-    holds = True
-    for r in range(ws.us.size):
-        ws.us[r] = 0.0
-    for i in range(first, m):
-        for r in range(ws.us.size):
-            ws.us[r] += ws.A[i, r] * (ws.lam[i] - ws.x[i - first])
-        ws.lam[i] = ws.x[i - first]
-        if ws.grad[i - first] > 1e-9 * scale:
-            holds = False
-    if first > 0:
-        take_over(first, ws.us, ws)
-    return holds
-
-
-@kernel
-def take_over(first, load, ws):
-    """Add to ws.lam of the first rows, of constraints, what they bear of a load (n,) that contacts gave up.
-
-    Least squares in the metric M^-1, by the factor ws.L of M; of rows that depend on others nothing is asked.
-    """
-    nu = load.size
-    for i in range(first):
-        for r in range(nu):
-            ws.Y[i, r] = ws.A[i, r]
-        ldl_solve(ws.L, nu, ws.Y[i])
-        ws.passive[i] = 1
-    for i in range(first):
-        ws.c[i] = 0.0
-        for r in range(nu):
-            ws.c[i] -= ws.Y[i, r] * load[r]
-        for j in range(i + 1):
-            total = 0.0
-            for r in range(nu):
-                total += ws.A[j, r] * ws.Y[i, r]
-            ws.Wr[i, j] = ws.Wr[j, i] = total
-    for i in range(first):  # one row more at a time: those that depend on the ones before are left out
-        for j in range(i + 1, first):
-            ws.passive[j] = 0
-        ws.passive[i] = 1
-        if not solve_passive(ws.Wr, ws.c, i + 1, ws.passive, ws.z, ws.P):
-            ws.passive[i] = 0
-    if solve_passive(ws.Wr, ws.c, first, ws.passive, ws.z, ws.P):
-        for i in range(first):
-            ws.lam[i] += ws.z[i]

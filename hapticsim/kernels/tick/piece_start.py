@@ -1,4 +1,4 @@
-"""First stage of a piece of motion: put onto the rows that hold, or held where these find it."""
+"""First stage of a piece of motion: gaps of the rows that hold are closed, or contacts held as they are."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def close_or_hold(plan, state, inp, out, ws, t, m):
     gain = total_energy(plan, ws, ws.q0, ws.u0) - before if plan.energy != 0 else 0.0
     evaluate_anew(plan, state, inp, out, ws, t, m)
     if gain > most or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
-        copy(ws.q0, ws.q1)
+        copy(ws.q0, ws.q1)  # free until the piece is integrated
         copy(ws.u0, ws.u1)
         copy(ws.qe, ws.q0)
         copy(ws.ue, ws.u0)
