@@ -319,11 +319,7 @@ def flood(endpoint, context, keys, subscription, seconds):
 
 @pytest.mark.parametrize("size", [20, 200, 560, 0])
 def test_subscriptions_on_tcp_do_not_make_the_publisher_grow(keys, context, size):
-    """Random topics of so many bytes; 0: the same good one, again and again.
-
-    What waits in ZeroMQ and in the allocator scatters from 8 to 25 MiB in 3 s, and is 22 MiB after 30 s and
-    750 000 subscriptions: it does not grow with them.
-    """
+    """Random topics of so many bytes; 0: the same good one, again and again."""
     other = keys["server"] / "peers" / "observe" / "other.key"
     other.write_bytes((keys["stranger"] / "own.key").read_bytes())
     command = [sys.executable, "-c", FLOODED, str(keys["server"])]
@@ -343,7 +339,7 @@ def test_subscriptions_on_tcp_do_not_make_the_publisher_grow(keys, context, size
             while observer.poll(0):
                 observer.recv()
             assert observer.poll(10_000), "the honest observer hears nothing any more"
-            assert sent > 1000 and grown < 40.0, f"{grown:.0f} MiB by {sent} subscriptions"
+            assert sent > 1000 and grown < 24.0, f"{grown:.0f} MiB by {sent} subscriptions"
         finally:
             server.kill()
 

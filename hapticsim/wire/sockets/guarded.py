@@ -22,7 +22,7 @@ from hapticsim.wire.sockets.byte_watch import ByteWatch
 
 MESSAGE_BYTES = 160  # what a frame may take on the way beyond its body
 TAKEN_AT_ONCE = 2000  # subscriptions, before a message is sent
-MOST_WRONG = 256  # subscriptions with a key to topics that do not exist, in all
+MOST_WRONG = 64  # subscriptions with a key to topics that do not exist, in all; 256 of them cost up to 25 MiB
 REVOKED_S = 0.5  # between two looks at the list
 
 Bind = Callable[[str], tuple["zmq.Socket[bytes]", ByteWatch]]
