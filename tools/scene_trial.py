@@ -33,6 +33,7 @@ from hapticsim.codes import ON_BOX, ON_EDGES, Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.model.scene import Shape
 from hapticsim.simulate.simulation import Simulation, Snapshot
 
 PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
@@ -102,6 +103,16 @@ def _run_once(trial: Trial) -> tuple[Verdict, np.ndarray]:
     return verdict, times
 
 
+def _reach(shape: Shape) -> float:
+    """[m] radius of the ball about a box or capsule; infinite of all others, whose overlap is not known."""
+    match shape.kind:
+        case "box":
+            return math.hypot(*shape.size)
+        case "capsule":
+            return shape.size[0] + 0.5 * shape.size[1]
+    return math.inf
+
+
 class _Watch:
     """A simulation that is held against the invariants tick by tick."""
 
@@ -124,7 +135,8 @@ class _Watch:
         self.work = 0.0  # [J] of applied torques, at most
         self.told_full = self.told_through = False  # of contacts that have no row, or pass through
         shapes = {shape.name: shape for shape in sim.scene.shapes}
-        self.pairs = [(shapes[pair.a], shapes[pair.b]) for pair in sim.scene.contacts]
+        pairs = [(shapes[pair.a], shapes[pair.b]) for pair in sim.scene.contacts]
+        self.pairs = [(a, b, reach) for a, b in pairs if (reach := _reach(a) + _reach(b)) < math.inf]
         self.told_refused = False  # since the last look
         self.fault = Fault.NONE  # at the last look
         self.halted = 0  # ticks in a row
@@ -210,9 +222,15 @@ class _Watch:
         """What is in a box, by plain geometry: edges and corners in the kernels may all be wrong."""
         if self.told_full or self.told_through:
             return
-        for a, b in self.pairs:
-            places = [place_of(self.sim.assembly, shape, state.q) for shape in (a, b)]
-            depth = overlap_of(a, places[0], b, places[1])
+        places = {
+            shape.name: place_of(self.sim.assembly, shape, state.q)
+            for shape in {s.name: s for a, b, _ in self.pairs for s in (a, b)}.values()
+        }
+        for a, b, reach in self.pairs:
+            X_WA, X_WB = places[a.name], places[b.name]
+            if math.dist(X_WA.translation, X_WB.translation) > reach:
+                continue
+            depth = overlap_of(a, X_WA, b, X_WB)
             if depth is not None and depth > SUNK_IN_BOX:
                 self.verdict.finds["sunk"] = f"{a.name} {depth * 1e3:.3g} mm in {b.name} {at}"
 

@@ -5,7 +5,7 @@ Plain geometry, beside the gaps of the kernels: for what may start, and for who 
 
 from __future__ import annotations
 
-import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +15,7 @@ from hapticsim.model.scene import Shape
 
 LEAST_SIN = 1e-6  # of the angle between two edges that have a common normal
 NARROWINGS = 80  # of a bracket, by 2/3 each
+CROSS = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(1, 0, 2)  # [k] @: a -> a x e_k
 
 
 def overlap_of(a: Shape, X_WA: Placement, b: Shape, X_WB: Placement) -> float | None:
@@ -39,13 +40,11 @@ def overlap_of_boxes(
     """
     R_BA = X_WB.rotation.T @ X_WA.rotation
     apart_B = X_WB.rotation.T @ (X_WA.translation - X_WB.translation)
-    axes = [*np.eye(3), *R_BA.T]
-    for a, b in itertools.product(R_BA.T, np.eye(3)):
-        across = np.cross(a, b)
-        size = float(np.linalg.norm(across))
-        if size > LEAST_SIN:
-            axes.append(across / size)
-    n = np.array(axes)
+    across = R_BA.T @ CROSS  # (3, 3, 3): of axis k of B with axis i of A, in rows
+    across = across.reshape(9, 3)
+    size = np.sqrt(np.sum(across * across, axis=1))
+    usable = size > LEAST_SIN
+    n = np.concatenate([np.eye(3), R_BA.T, across[usable] / size[usable, None]])
     reach = np.abs(n @ R_BA) @ np.array(half_a) + np.abs(n) @ np.array(half_b)
     return float(np.min(reach - np.abs(n @ apart_B)))
 
@@ -55,19 +54,20 @@ def distance_of_segment(half: float, X_WS: Placement, half_b: Sequence[float], X
 
     half   [m] half length.  The distance from a convex body is convex along a line: it has one minimum.
     """
-    middle = X_WB.rotation.T @ (X_WS.translation - X_WB.translation)
-    along = X_WB.rotation.T @ X_WS.rotation[:, 2]
+    mx, my, mz = (X_WB.rotation.T @ (X_WS.translation - X_WB.translation)).tolist()
+    ax, ay, az = (X_WB.rotation.T @ X_WS.rotation[:, 2]).tolist()
+    hx, hy, hz = (float(h) for h in half_b)
+
+    def distance(t: float) -> float:  # on floats: arrays of three numbers cost ten times as much
+        x, y, z = abs(mx + t * ax) - hx, abs(my + t * ay) - hy, abs(mz + t * az) - hz
+        outside = math.sqrt(max(x, 0.0) ** 2 + max(y, 0.0) ** 2 + max(z, 0.0) ** 2)
+        return outside + min(max(x, y, z), 0.0)
+
     low, high = -half, half
     for _ in range(NARROWINGS):
         left, right = low + (high - low) / 3.0, high - (high - low) / 3.0
-        if distance_to_box(middle + left * along, half_b) < distance_to_box(middle + right * along, half_b):
+        if distance(left) < distance(right):
             high = right
         else:
             low = left
-    return distance_to_box(middle + 0.5 * (low + high) * along, half_b)
-
-
-def distance_to_box(x: np.ndarray, half: Sequence[float]) -> float:
-    """Signed distance [m] of a point (3,) from a box, in its axes, negative inside."""
-    beyond = np.abs(x) - half
-    return float(np.linalg.norm(np.maximum(beyond, 0.0)) + min(np.max(beyond), 0.0))
+    return distance(0.5 * (low + high))

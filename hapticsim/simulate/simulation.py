@@ -222,10 +222,16 @@ class Simulation:
     def state(self) -> Snapshot:
         """What there is now: time, q, u, contacts, safety and the forces of the last tick, as copies."""
         s, out = self._state, self._look()
+        candidates = self.assembly.candidates
         contacts = tuple(
-            Contact(c.a, c.b, out.point_W[k].copy(), out.normal_W[k].copy(), float(out.force[k]))
-            for k, c in enumerate(self.assembly.candidates)
-            if s.mode[k] == Mode.HELD
+            Contact(
+                candidates[k].a,
+                candidates[k].b,
+                out.point_W[k].copy(),
+                out.normal_W[k].copy(),
+                float(out.force[k]),
+            )
+            for k in np.flatnonzero(s.mode[: len(candidates)] == int(Mode.HELD))
         )
         return Snapshot(
             time=self.time,
