@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -134,6 +136,35 @@ def test_a_motion_that_drives_a_shape_into_a_surface_is_let_go_and_takes_the_for
     assert sim.state.fault & Fault.INCONSISTENT
     (contact,) = sim.state.contacts
     assert contact.force == pytest.approx(WEIGHT, rel=1e-9)
+
+
+@pytest.mark.parametrize("slope", (0.3, 0.8, 1.3))
+@pytest.mark.parametrize("aside", (0.0, 0.004, -0.004))
+@pytest.mark.parametrize(
+    "motion", ("speed_per_s: -0.3", "amplitude: 0.05, angular_frequency_rad_per_s: -6.0")
+)
+def test_a_motion_that_jams_a_shape_between_two_surfaces_is_let_go(slope, aside, motion):
+    """Either side of a groove lets the ball pass by going aside; both together do not."""
+    sides = "".join(
+        f"  - {{name: {name}, kind: plane, origin: {{xyz_m: [{0.06 * sign / np.sin(slope)}, 0, 0], "
+        f"rpy_rad: [0, {-sign * slope}, 0]}}}}\n"
+        for name, sign in (("right", 1), ("left", -1))
+    )
+    more = (
+        f"shapes:\n  - {{name: ball, body: body, kind: sphere, radius_m: 0.05}}\n{sides}"
+        "contacts:\n  - {between: [ball, right]}\n  - {between: [ball, left]}\n"
+    )
+    motion = motion.replace("-6.0", "6.0, phase_rad: 3.14159265")
+    press = f"name: press, kind: motion, joint: up, {motion}, held: true"
+    scene = slider([press], gravity="[0, 0, 0]", more=more)
+    sim = hs.Simulation(replace(scene, q0=np.array([aside, 0.0])))
+    kinds = []
+    for _ in range(300):
+        sim.step()
+        kinds += [e.kind for e in sim.events]
+        assert sim.gaps.min() > -1e-7
+    assert Event.CONFLICT in kinds and sim.held["press"] == Mode.FREE
+    assert sim.state.fault & Fault.INCONSISTENT
 
 
 def test_a_motion_that_is_lost_is_let_go_where_the_mechanism_is_and_not_pulled_through_a_surface():

@@ -183,8 +183,9 @@ def driver(plan, state, ws, first, named):
 def let_go_driver(plan, state, ws, out, first, m, t):
     """Let go the constraint that drives a contact into its surface whatever impulse that gives.
 
-    Expects the m rows at (ws.q0, ws.u0) after their impulses, those before ``first`` of constraints.  Returns
-    True when one went; the force on the hand goes to zero then.
+    Expects the m rows at (ws.q0, ws.u0) after their impulses ws.x, those before ``first`` of constraints.  A
+    contact may be driven in by constraints alone, or because others push back: a leg jammed between two
+    walls.  Returns True when one went; the force on the hand goes to zero then.
     """
     if first == 0:
         return False
@@ -195,17 +196,27 @@ def let_go_driver(plan, state, ws, out, first, m, t):
             fastest, struck = rate, ws.rows[i]
     if struck < 0:
         return False
-    other = ws.rows[first]
-    ws.rows[first] = struck
-    evaluate_row(plan, state, struck, first, ws.q0, t, ws)
-    c = driver(plan, state, ws, first, name_conflict(plan, state, ws, out, first + 1, t))
-    if c < 0:  # nothing prescribes its rate
-        ws.rows[first] = other
-        evaluate_row(plan, state, other, first, ws.q0, t, ws)
-        return False
-    take_force_away(state, INCONSISTENT)
-    release(state, out, c, t)
-    return True
+    for i in range(first, m):
+        ws.passive[i - first] = ws.rows[i]  # free between impulses and forces
+    for others in range(2):
+        n = first
+        if others == 1:
+            for i in range(m - first):
+                if ws.x[i] > 0.0 and ws.passive[i] != struck:
+                    ws.rows[n] = ws.passive[i]
+                    n += 1
+        ws.rows[n] = struck
+        for i in range(first, n + 1):
+            evaluate_row(plan, state, ws.rows[i], i, ws.q0, t, ws)
+        c = driver(plan, state, ws, first, name_conflict(plan, state, ws, out, n + 1, t))
+        if c >= 0:
+            take_force_away(state, INCONSISTENT)
+            release(state, out, c, t)
+            return True
+    for i in range(first, m):  # nothing prescribes its rate
+        ws.rows[i] = ws.passive[i - first]
+        evaluate_row(plan, state, ws.rows[i], i, ws.q0, t, ws)
+    return False
 
 
 @kernel
