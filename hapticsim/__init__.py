@@ -37,6 +37,7 @@ _HOME = {
     "load": "hapticsim.config.load",
     "load_variants": "hapticsim.config.variants",
     "load_urdf": "hapticsim.model.urdf",
+    "load_mjcf": "hapticsim.model.mjcf.read",
     "compile_equations": "hapticsim.equations.compiled",
     "Equations": "hapticsim.equations.base",
     "Simulation": "hapticsim.simulate.simulation",
@@ -77,6 +78,7 @@ __all__ = [
     "compile_mechanism",
     "load",
     "load_mechanism",
+    "load_mjcf",
     "load_urdf",
     "load_variants",
     "model_to_yaml",
@@ -93,6 +95,7 @@ if TYPE_CHECKING:
     from hapticsim.equations.kane.source import load_mechanism
     from hapticsim.errors import ConfigError, HapticsimError
     from hapticsim.mechanism import Friction, Mechanism, Switchable
+    from hapticsim.model.mjcf.read import load_mjcf
     from hapticsim.model.multibody.tree import Model
     from hapticsim.model.scene import Scene
     from hapticsim.model.urdf import load_urdf

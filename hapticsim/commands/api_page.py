@@ -40,7 +40,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         except hs.ConfigError as refused:
             print(refused)  # ... neither a file here nor a scene ... (did you mean 'wam_table'?)
         """,
-        ("load", "load_variants", "load_urdf", "model_to_yaml", "Scene", "Model"),
+        ("load", "load_variants", "load_urdf", "load_mjcf", "model_to_yaml", "Scene", "Model"),
     ),
     (
         "Simulation",

@@ -1,7 +1,7 @@
 """Robots compiled ahead, functions side by side in processes, with what each costs.
 
-``compile_ahead`` takes scenes and URDFs and returns a ``Compiled`` for every function; what is in the cache
-already is only timed.  ``print_tables`` shows them, one table per robot.
+``compile_ahead`` takes scenes, URDFs and MJCF files and returns a ``Compiled`` for every function; what is
+in the cache already is only timed.  ``print_tables`` shows them, one table per robot.
 """
 
 from __future__ import annotations
@@ -37,9 +37,8 @@ from hapticsim.equations.codegen.cache import has_machine_code
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.scalars.precision import precision_of
 from hapticsim.errors import HapticsimError
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file import load_robot, robot_file
 
-URDF = (".urdf", ".xacro")
 LARGEST = ("kane", "kinematics")  # these take longest, so they are begun first
 TIMED_s, TIMES = 0.02, 3  # one measurement of a call, and how many of which the best counts
 TIMED_bytes = 256_000  # of arrays that a measurement goes through, so that the cache of a core holds them
@@ -78,7 +77,7 @@ def compile_ahead(
 ) -> list[Compiled]:
     """Compile every function of the catalogue for every robot, and return them in the order of the files.
 
-    files : scenes (the frames are those that the tick needs) and URDFs (fixed base, all bodies with mass).
+    files : scenes (the frames are those that the tick needs), URDFs and MJCF files (all bodies with mass).
     algorithms : all algorithms of forward dynamics too; a mechanism without a tree has none.
     precision : of those algorithms; the catalogue is always in float64.
     jobs : processes, as many as there are cores if not given.
@@ -124,10 +123,10 @@ def compile_ahead(
 
 @cache
 def robot(file: str, settings: tuple[str, ...] = ()) -> Equations:
-    """Return the equations of the robot in a scene or a URDF, with the frames that it is compiled for."""
-    if Path(file).suffix.lower() in URDF:
+    """Return the equations of the robot in a scene or robot file, with the frames that it is compiled for."""
+    if robot_file(file):
         refuse_settings(file, settings)
-        return compile_equations(load_urdf(file))
+        return compile_equations(load_robot(file))
     scene = load(file, parse_settings(settings), "--set")
     return equations_of(scene.model, frames_of(scene), None)
 

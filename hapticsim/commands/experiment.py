@@ -24,6 +24,7 @@ from hapticsim.equations.base import Equations
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.model.protocol import SceneModel
+from hapticsim.model.robot_file import TITLES, robot_file
 from hapticsim.model.scene import Scene
 from hapticsim.model.urdf import load_urdf
 from hapticsim.model.write import model_to_yaml
@@ -45,15 +46,20 @@ WRONG = 0.1  # from which the run shows the integrator and not the robot
 
 
 def read_scene(file: Path, notes: list[str], settings: Sequence[str] = ()) -> Scene:
-    """Return the scene of a file; a URDF becomes one that holds the robot and nothing else.
+    """Return the scene of a file; a URDF or MJCF file becomes one that holds the robot and nothing else.
 
     What a scene file cannot say of a robot (a published inertia that no body has, say) is left in the URDF,
     and the scene, which a recording keeps, names that file.
 
     settings : KEY=VALUE, values of ``--set`` laid over a scene file.
     """
-    if file.suffix.lower() == ".urdf":
+    if robot_file(file):
         refuse_settings(file, settings)
+    if robot_file(file) == TITLES[".xml"]:
+        scene = loads(yaml.safe_dump({"name": file.stem, "robot": {"mjcf": {"path": file.name}}}), file)
+        notes.extend(scene.notes)
+        return scene
+    if robot_file(file):
         robot = load_urdf(file, notes=notes)
         try:
             return loads(model_to_yaml(robot), file)

@@ -19,7 +19,7 @@ from hapticsim.commands.options import (
     check_report,
     load_scene,
     refuse_options,
-    refuse_urdf,
+    refuse_robot_file,
     tell,
     tell_notes,
     write_report,
@@ -32,7 +32,7 @@ commands = typer.Typer()
 
 @commands.command()
 def model(
-    file: Annotated[Path, typer.Argument(help="scene file (YAML), the name of one, or URDF")],
+    file: Annotated[Path, typer.Argument(help="scene file (YAML), the name of one, URDF or MJCF")],
     lock: Annotated[
         list[str] | None, typer.Option(help="NAME=VALUE: fix a joint there [rad or m]; repeatable")
     ] = None,
@@ -52,7 +52,8 @@ def model(
 def simulate(
     context: typer.Context,
     config: Annotated[
-        Path, typer.Argument(help="scene file (YAML) or the name of one; with --integrator also a URDF")
+        Path,
+        typer.Argument(help="scene file (YAML) or the name of one; with --integrator also a URDF or MJCF"),
     ],
     seconds: Annotated[float, typer.Option(callback=above_zero, help="[s] of simulated time")] = 15.0,
     out: Annotated[Path | None, typer.Option(help="recording to make (.mcap)")] = None,
@@ -100,7 +101,7 @@ def simulate(
             context.call_on_close(lambda: write_report(out, report) if os.path.exists(out) else None)
     if integrator is None:
         refuse_options(context, ALONE, "for the mechanism alone: give --integrator too")
-        refuse_urdf(
+        refuse_robot_file(
             config, "a robot alone: give --integrator too, or make it a scene: hapticsim model FILE --yaml"
         )
         _simulate_with_hand(config, settings, seconds, out, device)

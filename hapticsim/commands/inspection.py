@@ -34,7 +34,7 @@ from hapticsim.model.multibody.joint import ANGULAR, LINEAR, WORLD, Joint
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.reduce import kept_coordinates, lock_joints
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file import load_robot, robot_file
 from hapticsim.model.write import model_to_yaml
 
 Numbers = dict[str, Any]
@@ -53,14 +53,14 @@ _ARMATURE = {ANGULAR: "kg m^2", LINEAR: "kg"}
 def read_model(
     file: str | Path, notes: list[str] | None = None, settings: Sequence[str] = ()
 ) -> tuple[SceneModel, np.ndarray]:
-    """Return the model in a scene file or a URDF, and where it starts: q (nq,), zero for a URDF.
+    """Return the model in a scene or robot file, and where it starts: q (nq,), zero for a robot file.
 
     notes : if given, gets what was read and is not acted on.
     settings : KEY=VALUE, values of ``--set`` laid over a scene file.
     """
-    if Path(file).suffix.lower() in (".urdf", ".xacro"):
+    if robot_file(file):
         refuse_settings(file, settings)
-        model = load_urdf(file, notes=notes)
+        model = load_robot(file, notes)
         return model, model.zero_q()
     scene = load(file, parse_settings(settings), "--set")
     if notes is not None:
@@ -196,7 +196,7 @@ def show_model(
 ) -> None:
     """Print a model: as a tree and a summary, as a scene file, or as the numbers of ``examine`` in JSON.
 
-    file : scene file or URDF.
+    file : scene file, URDF or MJCF file.
     locks : joints to fix first, each written ``NAME=VALUE`` [rad or m].
     notes, settings : as in ``read_model``.
     """

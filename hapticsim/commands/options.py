@@ -141,13 +141,15 @@ def refuse_options(context: typer.Context, names: Sequence[str], why: str) -> No
         raise typer.BadParameter(f"{options} {'is' if len(found) == 1 else 'are'} {why}")
 
 
-def refuse_urdf(config: Path, remedy: str) -> None:
-    """Refuse a URDF where a scene is wanted.
+def refuse_robot_file(config: Path, remedy: str) -> None:
+    """Refuse a URDF or MJCF file where a scene is wanted.
 
     remedy : the rest of the sentence after "is a URDF,".
     """
-    if config.suffix.lower() == ".urdf" and os.path.isfile(config):
-        raise ConfigError(config, "", f"is a URDF, {remedy}.")
+    from hapticsim.model.robot_file import robot_file
+
+    if (title := robot_file(config)) and os.path.isfile(config):
+        raise ConfigError(config, "", f"is {title}, {remedy}.")
 
 
 def load_scene(config: Path, settings: Sequence[str] | None = None) -> Any:

@@ -66,7 +66,9 @@ def probe(
 
 @commands.command()
 def compile(
-    files: Annotated[list[Path] | None, typer.Argument(help="scene files (YAML) and URDFs")] = None,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="scene files (YAML), URDFs and MJCF files")
+    ] = None,
     algorithms: Annotated[
         bool, typer.Option("--algorithms", help="all algorithms of forward dynamics of trees too")
     ] = False,
@@ -80,12 +82,15 @@ def compile(
     settings: Settings = None,
 ) -> None:
     """Compile all that scenes and robots need, so that they start at once later; show what it costs."""
-    from hapticsim.commands.compiling import URDF, compile_ahead, print_tables
+    from hapticsim.commands.compiling import compile_ahead, print_tables
     from hapticsim.commands.pruning import prune_cache
+    from hapticsim.model.robot_file import robot_file
     from hapticsim.simulate.simulation import Simulation
 
     if not files and not prune:
-        raise HapticsimError("hapticsim compile needs a scene or a URDF: name one, or give --prune.")
+        raise HapticsimError(
+            "hapticsim compile needs a scene, a URDF or an MJCF file: name one, or give --prune."
+        )
     if precision != "float64" and not algorithms:
         raise HapticsimError(
             f"--precision {precision} is for the algorithms of forward dynamics: give --algorithms too."
@@ -99,7 +104,7 @@ def compile(
     found = compile_ahead(files, algorithms, precision, jobs, bar, settings or ())
     print_tables(found, Console(width=None if sys.stdout.isatty() else PIPE_WIDTH))
     for file in files:
-        if file.suffix.lower() not in URDF:
+        if robot_file(file) is None:
             Simulation(load_scene(file, settings), tell).step()  # the tick itself
     names = ", ".join(dict.fromkeys(c.robot for c in found))
     print(f"{names}: ready in {time.perf_counter() - start:.1f} s")

@@ -13,9 +13,8 @@ from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contact_notes import contact_notes
 from hapticsim.config.mesh_file.read import read_mesh
-from hapticsim.config.motion import torque_laws
-from hapticsim.config.robot.collision_shapes import collision_shapes
-from hapticsim.config.robot.tree import build_model, urdf_path
+from hapticsim.config.motion import torque_laws, with_springs
+from hapticsim.config.robot.read import read_robot
 from hapticsim.config.schema.scene import (
     MOST_CORNERS,
     AnyShape,
@@ -65,25 +64,17 @@ def build(
     refuse : makes the refusal of a value in its place.
     """
     notes: list[str] = []
-    model = build_model(entry.robot, entry.name, file_of(("robot", "urdf")), refuse, notes)
+    robot = read_robot(entry.robot, entry.name, file_of, refuse, notes)
+    model = robot.model
     if model.has_own_gravity and "gravity_m_per_s2" in entry.model_fields_set:
         notes.append("gravity_m_per_s2 is not used: the file of a mechanism says its gravity.")
-    model = model.with_gravity(np.array(entry.gravity_m_per_s2))
-    shapes = _shapes(entry.shapes, model, file_of, refuse, notes)
-    if (
-        entry.robot.urdf is not None
-        and entry.robot.urdf.corners is not None
-        and not entry.robot.urdf.collision
-    ):
-        place = ("robot", "urdf", "corners")
-        raise refuse(place, "is for collision elements: write collision: true, or remove it.")
-    if entry.robot.urdf is not None and entry.robot.urdf.collision:
-        path_of_urdf = urdf_path(entry.robot.urdf, file_of(("robot", "urdf")), refuse)
-        shapes = _with_robot(shapes, collision_shapes(path_of_urdf, notes, entry.robot.urdf.corners), refuse)
-    q0, u0 = initial_state(entry.initial, model, refuse, notes)
+    if entry.robot.mjcf is None or "gravity_m_per_s2" in entry.model_fields_set:  # the file says one, too
+        model = model.with_gravity(np.array(entry.gravity_m_per_s2))
+    shapes = _with_robot(_shapes(entry.shapes, model, file_of, refuse, notes), robot.shapes, refuse)
+    q0, u0 = initial_state(entry.initial, model, robot.start, refuse, notes)
     mapping = entry.mapping
     contacts = _contacts(entry.contacts, shapes, model, refuse)
-    constraints = build_constraints(entry.constraints, model, contacts, refuse)
+    constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
     notes += contact_notes(shapes, contacts, constraints)
     return Scene(
         name=entry.name,
@@ -92,8 +83,8 @@ def build(
         contacts=contacts,
         constraints=constraints,
         switch_on_button=switch_on_button(entry, constraints, refuse, notes),
-        torque_laws=torque_laws(entry.torques, model, q0, refuse),
-        handle=_handle(entry, model, refuse),
+        torque_laws=with_springs(torque_laws(entry.torques, model, q0, refuse), robot.springs, model),
+        handle=_handle(entry, model, robot.sites, refuse),
         q0=q0,
         u0=u0,
         close_loops=entry.close_loops,
@@ -176,14 +167,14 @@ def _shapes(
     return tuple(shapes)
 
 
-def _with_robot(shapes: tuple[Shape, ...], of_robot: list[Shape], refuse: Refuse) -> tuple[Shape, ...]:
-    """All shapes, those of a URDF last."""
+def _with_robot(shapes: tuple[Shape, ...], of_robot: tuple[Shape, ...], refuse: Refuse) -> tuple[Shape, ...]:
+    """All shapes, those of a robot's file last."""
     taken = {s.name for s in of_robot}
     for index, shape in enumerate(shapes):
         if shape.name in taken:
             raise refuse(
                 ("shapes", index, "name"),
-                f"= {shape.name!r} is taken by a collision element of the URDF: write another name.",
+                f"= {shape.name!r} is taken by a shape of the robot: write another name.",
             )
     return (*shapes, *of_robot)
 
@@ -284,17 +275,30 @@ def _named(name: str, shapes: tuple[Shape, ...], place: tuple[str | int, ...], r
     return found
 
 
-def _handle(entry: SceneFile, model: SceneModel, refuse: Refuse) -> Handle | None:
+def _handle(entry: SceneFile, model: SceneModel, sites: dict[str, Handle], refuse: Refuse) -> Handle | None:
     if entry.handle is None:
         if model.handle is None:
             return None
         body, point = model.handle
         return Handle(body, np.array(point))
-    if entry.handle.body not in model.body_names:
-        raise refuse(("handle", "body"), _no_body(entry.handle.body, model.body_names))
-    if model.rigid_groups()[entry.handle.body] == WORLD:
+    if (entry.handle.body is None) == (entry.handle.site is None):
+        raise refuse(("handle",), "must have either a body or a site of robot.mjcf: give one of the two.")
+    key = "body" if entry.handle.site is None else "site"
+    if entry.handle.site is not None:
+        name = entry.handle.site
+        if "point_m" in entry.handle.model_fields_set:
+            raise refuse(("handle", "point_m"), "stands beside a site, which is a point: remove it.")
+        if name not in sites:
+            known = f"they are {listed(sites)}" if sites else "the robot has none"
+            raise refuse(("handle", "site"), f"= {name!r} is not a site{nearest(name, sites)}: {known}.")
+        held = sites[name]
+    else:
+        held = Handle(str(entry.handle.body), np.array(entry.handle.point_m, dtype=float))
+        if held.body not in model.body_names:
+            raise refuse(("handle", "body"), _no_body(held.body, model.body_names))
+    if held.body == WORLD or model.rigid_groups()[held.body] == WORLD:
         raise refuse(
-            ("handle", "body"),
-            f"= {entry.handle.body!r} is fixed to the world: hold a body that a joint moves.",
+            ("handle", key),
+            f"= {entry.handle.site or held.body!r} is fixed to the world: hold a body that a joint moves.",
         )
-    return Handle(entry.handle.body, np.array(entry.handle.point_m, dtype=float))
+    return held

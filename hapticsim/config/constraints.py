@@ -14,11 +14,12 @@ from hapticsim.model.scene import ContactPair
 def build_constraints(
     entries: list[AnyConstraint],
     model: SceneModel,
+    of_robot: tuple[Constraint, ...],
     contacts: tuple[ContactPair, ...],
     refuse: Refuse,
 ) -> tuple[Constraint, ...]:
-    """Return the mechanism's own constraints, then those of the file, in its order."""
-    made = list(model.constraints)
+    """Return the mechanism's own constraints, those of the robot's file, then the scene's, in its order."""
+    made = [*model.constraints, *of_robot]
     for index, entry in enumerate(entries):
         place: Place = ("constraints", index)
         if entry.name in {c.name for c in made}:

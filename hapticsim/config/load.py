@@ -186,7 +186,7 @@ def _from_here(data: dict[str, Any], layers: list[tuple[Path, dict[str, Any]]], 
     here = os.path.realpath(path.parent)
     robot, shapes = data["robot"], data.get("shapes", [])
     named: list[tuple[Place, Any, str]] = [
-        (("robot", k), robot.get(k), "path") for k in ("urdf", "mechanism")
+        (("robot", k), robot.get(k), "path") for k in ("urdf", "mjcf", "mechanism")
     ]
     named += [(("shapes", index), shape, "file") for index, shape in enumerate(shapes)]
     for place, section, key in named:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from hapticsim.config.robot.tree import pick_unit
@@ -53,6 +55,19 @@ def torque_laws(
                     q = q0[model.q_slice(joint.name)][0]
                     laws[joint.name] = _law(_for_joint(entry, joint), joint, q, ("torques", index), refuse)
     return tuple(laws[name] for name in joints if name in laws)
+
+
+def with_springs(
+    laws: tuple[TorqueLaw, ...], springs: tuple[TorqueLaw, ...], model: SceneModel
+) -> tuple[TorqueLaw, ...]:
+    """Return the laws with the springs of the robot's joints: two springs at a joint are one of both."""
+    found = {law.joint: law for law in laws}
+    for spring in springs:
+        law = found.get(spring.joint, TorqueLaw(spring.joint))
+        stiffness = law.stiffness + spring.stiffness
+        reference = (law.stiffness * law.reference + spring.stiffness * spring.reference) / stiffness
+        found[spring.joint] = replace(law, stiffness=stiffness, reference=reference)
+    return tuple(found[joint.name] for joint in model.moving_joints if joint.name in found)
 
 
 def _for_joint(entry: TorqueEntry, joint: MovingJoint) -> TorqueEntry:

@@ -53,7 +53,7 @@ def scene_path(given: str | Path) -> Path:
         return path
     scenes = shipped_scenes()
     if path.name not in scenes:
-        near = near_file(path, (".yaml", ".yml", ".urdf")) or nearest(path.name, scenes)
+        near = near_file(path, (".yaml", ".yml", ".urdf", ".xml")) or nearest(path.name, scenes)
         raise ConfigError(
             given,
             "",
@@ -82,12 +82,14 @@ def missing_extras(file: Path) -> list[str]:
 
     scene = yaml.safe_load(file.read_text(encoding="utf-8"))
     robot = scene.get("robot") or {}
-    urdf = robot.get("urdf") or {}
+    urdf, mjcf = robot.get("urdf") or {}, robot.get("mjcf") or {}
     missing = []
     if "package" in urdf and not library_models():
         missing.append("robots")
     if "mechanism" in robot and find_spec("sympy") is None:
         missing.append("mechanisms")
+    if mjcf and find_spec("mujoco") is None:
+        missing.append("mjcf")
     meshes = urdf.get("collision") or any(shape.get("kind") == "mesh" for shape in scene.get("shapes", []))
     if meshes and find_spec("trimesh") is None:
         missing.append("meshes")

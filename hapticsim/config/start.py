@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from hapticsim.config.schema.scene import BallStart, FreeStart, Initial
 from hapticsim.errors import Refuse, listed, nearest
+from hapticsim.model.mjcf.state import JointState
 from hapticsim.model.multibody.joint import Start
 from hapticsim.model.multibody.rotation import quaternion_from_rpy, rotation_of
 from hapticsim.model.protocol import SceneModel
@@ -17,10 +19,20 @@ SILENT = 1e-6  # printed with seven digits: not worth a note
 
 
 def initial_state(
-    initial: Initial, model: SceneModel, refuse: Refuse, notes: list[str]
+    initial: Initial,
+    model: SceneModel,
+    of_robot: Mapping[str, JointState],
+    refuse: Refuse,
+    notes: list[str],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return q (nq,) and u (nu,) at the start: the model's own, with what the config says otherwise."""
+    """Return q (nq,) and u (nu,) at the start: the model's own, with what the config says otherwise.
+
+    of_robot : coordinates and speeds by joint, of a keyframe of the robot's file.
+    """
     q, u = model.start()
+    for start in model.starts(speed=False)[1]:
+        if start.name in of_robot:
+            q[start.q], u[start.u] = of_robot[start.name]
     for key, given in initial:
         what, entries = model.starts(speed=key.startswith("u_"))
         named = {entry.name: entry for entry in entries}

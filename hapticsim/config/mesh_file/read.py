@@ -81,13 +81,25 @@ def _read(
     path: Path, data: bytes, scale: Sequence[float], notes: list[str], convex: bool, corners: int | None
 ) -> TriangleMesh:
     """``read_mesh`` of a file with these bytes."""
-    for package in ("trimesh", "scipy"):
-        if find_spec(package) is None:
-            raise ConfigError(path, "", f"needs {package}, {NEEDED}")
+    _check_packages(path)
     parts = parts_of(path, FORMATS[path.suffix.lower()], data)
     with np.errstate(over="ignore"):
         turn = -1 if np.prod(np.sign(scale)) < 0.0 else 1
         parts = [(points * np.asarray(scale), triangles[:, ::turn]) for points, triangles in parts]
+    return surface_of(path, parts, notes, convex, corners)
+
+
+def _check_packages(path: Path) -> None:
+    for package in ("trimesh", "scipy"):
+        if find_spec(package) is None:
+            raise ConfigError(path, "", f"needs {package}, {NEEDED}")
+
+
+def surface_of(
+    path: Path, parts: Sequence[Part], notes: list[str], convex: bool = False, corners: int | None = None
+) -> TriangleMesh:
+    """Make the surface of what was read of a file; arguments and refusals as in ``read_mesh``."""
+    _check_packages(path)
     if not parts:
         raise ConfigError(path, "", "holds no triangles: export a surface, not points or lines.")
     for points, _ in parts:

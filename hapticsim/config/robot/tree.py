@@ -1,10 +1,9 @@
-"""The ``robot:`` section to a ``Model``: an inline tree, a URDF by path or by name, or a mechanism file."""
+"""``bodies`` and ``joints`` of the ``robot:`` section to a ``Model``, alone or hanging on another robot."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,21 +12,14 @@ from hapticsim.config.schema.robot import (
     BodyEntry,
     JointEntry,
     Limits,
-    MechanismEntry,
-    Robot,
-    Urdf,
 )
-from hapticsim.errors import ConfigError, Refuse
-from hapticsim.files.special_file import SPECIAL, is_special
+from hapticsim.errors import Refuse
 from hapticsim.model.followers import with_followers
-from hapticsim.model.library import library_path
 from hapticsim.model.multibody.checks import check_inertial, check_moving_bodies
 from hapticsim.model.multibody.joint import ANGULAR, LINEAR, Body, Joint, Mimic
 from hapticsim.model.multibody.notes import joint_notes
 from hapticsim.model.multibody.order import order_tree
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.protocol import SceneModel
-from hapticsim.model.urdf import load_urdf
 
 PARALLEL = 1e-3  # sine of the angle below which two axes count as one
 
@@ -63,62 +55,7 @@ def pick_unit(
     return default if value is None else float(value)
 
 
-def build_model(entry: Robot, name: str, file: Path, refuse: Refuse, notes: list[str]) -> SceneModel:
-    """Make the model that ``robot:`` describes; paths in it are relative to ``file``."""
-    inline = entry.bodies is not None or entry.joints is not None
-    if entry.mechanism is not None:
-        if inline or entry.urdf is not None:
-            raise refuse(("robot",), "has a mechanism and a tree beside it: give one of the two.")
-        return _from_file(entry.mechanism, file, refuse)
-    if not inline and entry.urdf is None:
-        raise refuse(("robot",), "has neither bodies and joints nor a urdf: give one of the two.")
-    model = None if entry.urdf is None else _from_urdf(entry.urdf, file, refuse, notes)
-    if inline:
-        model = _from_tree(entry.bodies or [], entry.joints or [], name, model, refuse, notes)
-    assert model is not None
-    if not model.moving_joints:
-        raise refuse(("robot",), "has no joint that moves: give at least one a type other than fixed.")
-    return model
-
-
-def _from_file(entry: MechanismEntry, file: Path, refuse: Refuse) -> SceneModel:
-    place = ("robot", "mechanism")
-    if "\0" in entry.path:
-        raise refuse((*place, "path"), f"= {entry.path!r} is not a path: remove the NUL character.")
-    for name, value in entry.parameters.items():
-        if not isinstance(value, bool | int | float | str) or not math.isfinite(
-            value if isinstance(value, float) else 0.0
-        ):
-            raise refuse(
-                (*place, "parameters", name),
-                f"= {value!r} is not usable: write a number, a word, true or false.",
-            )
-    from hapticsim.equations.kane.source import load_mechanism  # numba, which nobody else needs here
-
-    path = file.parent / entry.path
-    if is_special(path):
-        raise ConfigError(path, "", SPECIAL)
-    return load_mechanism(path, entry.parameters)
-
-
-def urdf_path(entry: Urdf, file: Path, refuse: Refuse) -> Path:
-    """The file that ``robot.urdf`` names; a path in it is relative to ``file``."""
-    place = ("robot", "urdf")
-    if (entry.path is None) == (entry.package is None):
-        raise refuse(place, "must have either a path or the name of a robot in package: give one of the two.")
-    if entry.path is not None:
-        if "\0" in entry.path:
-            raise refuse((*place, "path"), f"= {entry.path!r} is not a path: remove the NUL character.")
-        return file.parent / entry.path
-    return library_path(str(entry.package), refuse((*place, "package"), "").file)
-
-
-def _from_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Model:
-    path = urdf_path(entry, file, refuse)
-    return load_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
-
-
-def _from_tree(
+def tree_of(
     bodies: list[BodyEntry],
     joints: list[JointEntry],
     name: str,
@@ -126,7 +63,7 @@ def _from_tree(
     refuse: Refuse,
     notes: list[str],
 ) -> Model:
-    """A tree of these bodies, after those of a robot if there is one: they may hang on it."""
+    """Return a tree of these bodies, after those of a robot if there is one: they may hang on it."""
     file = refuse(("robot",), "").file
 
     def body_key(body: str) -> str:
@@ -149,7 +86,7 @@ def _from_tree(
     )
     check_moving_bodies(file, *ordered, body_key)
     notes.extend(joint_notes(new))
-    return Model(robot.name if robot else name, *ordered)
+    return Model(name, *ordered) if robot is None else replace(robot, bodies=ordered[0], joints=ordered[1])
 
 
 def _last(names: list[str], name: str) -> int:

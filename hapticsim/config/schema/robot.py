@@ -178,6 +178,21 @@ class Urdf(Section):
     )
 
 
+class Mjcf(Section):
+    """A robot read from an MJCF file, MuJoCo's format; its joints are at 0 where the file draws it."""
+
+    path: PathName = Field(description="file, relative to this config")
+    keyframe: Name | None = Field(
+        default=None, description="keyframe of the file to start at; left out: where it draws the robot"
+    )
+    collision: bool = Field(
+        default=False, description="true: a shape for each geom that may collide, named by it or its body"
+    )
+    corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
+        default=None, description="with collision: meshes are convex hulls with at most so many corners"
+    )
+
+
 class MechanismEntry(Section):
     """A mechanism written in SymPy's words; the file is a program and is run."""
 
@@ -188,12 +203,15 @@ class MechanismEntry(Section):
 
 
 class Robot(Section):
-    """The mechanism: ``bodies`` and ``joints``, or ``urdf`` and more bodies, or ``mechanism``."""
+    """The mechanism: ``bodies`` and ``joints``, or ``urdf`` or ``mjcf`` and more bodies, or ``mechanism``."""
 
     bodies: list[BodyEntry] | None = Field(default=None, description="rigid bodies")
     joints: list[JointEntry] | None = Field(default=None, description="one per body")
     urdf: Urdf | None = Field(
         default=None, description="read the tree from a URDF; bodies and joints are added to it"
+    )
+    mjcf: Mjcf | None = Field(
+        default=None, description="read the robot from an MJCF file; bodies and joints are added to it"
     )
     mechanism: MechanismEntry | None = Field(
         default=None, description="form the equations of a mechanism by Kane's method instead"

@@ -155,8 +155,9 @@ class TorqueEntry(Section):
 class HandleEntry(Section):
     """The point of the mechanism that the hand holds through the coupler."""
 
-    body: Name = Field(description="a moving body")
+    body: Name | None = Field(default=None, description="a moving body")
     point_m: Vector3 = Field(default=[0.0, 0.0, 0.0], description="point in the body frame")
+    site: Name | None = Field(default=None, description="instead: a site of robot.mjcf")
 
 
 class UniversalStart(Section):

@@ -1,0 +1,71 @@
+"""Geoms of an MJCF file that may collide, as shapes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hapticsim.config.mesh_file.read import surface_of
+from hapticsim.model.mjcf.read import MjcfRobot
+from hapticsim.model.multibody.joint import Placement
+from hapticsim.model.multibody.rotation import rotation_of
+from hapticsim.model.scene import Shape
+from hapticsim.model.triangle_mesh import TriangleMesh
+
+# mjtGeom
+PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7
+WITHOUT_END_m = 1.0  # half of what is drawn of a plane without an end
+
+
+def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | None = None) -> list[Shape]:
+    """Return a shape for each geom that may collide, carried by its body.
+
+    A mesh is its convex hull, as in MuJoCo.  corners: how many it may have.
+
+    Raises
+    ------
+    ConfigError : one sentence with the file, the mesh, what was found and what is allowed.
+    """
+    mj, names = robot.mj, robot.names
+    shapes: list[Shape] = []
+    read: dict[int, TriangleMesh] = {}
+    left_out: list[str] = []
+    for g in np.flatnonzero(np.asarray(mj.geom_contype) | np.asarray(mj.geom_conaffinity)):
+        body, mesh = names.bodies[mj.geom_bodyid[g]], None
+        X_BS = Placement(rotation_of(mj.geom_quat[g]), np.array(mj.geom_pos[g]))
+        a, b, c = mj.geom_size[g].tolist()
+        size: tuple[float, ...]
+        match int(mj.geom_type[g]):
+            case k if k == PLANE:
+                kind, size = "plane", (a or WITHOUT_END_m, b or WITHOUT_END_m)
+            case k if k == SPHERE:
+                kind, size = "sphere", (a,)
+            case k if k in (CAPSULE, CYLINDER):
+                kind, size = "capsule" if k == CAPSULE else "cylinder", (a, 2.0 * b)
+            case k if k == BOX:
+                kind, size = "box", (a, b, c)
+            case k if k == MESH:
+                number = int(mj.geom_dataid[g])
+                if number not in read:
+                    read[number] = _hull(path, mj, number, notes, corners)
+                kind, mesh = "mesh", read[number]
+                size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
+            case _:
+                left_out.append(names.geoms[g])
+                continue
+        color = tuple(round(255 * float(x)) for x in np.clip(mj.geom_rgba[g][:3], 0.0, 1.0))
+        shapes.append(Shape(names.geoms[g], body, kind, size, X_BS, (color[0], color[1], color[2]), mesh))
+    if left_out:
+        notes.append(f"geoms that are not offered as shapes are left out: {', '.join(left_out)}.")
+    return shapes
+
+
+def _hull(path: Path, mj: Any, number: int, notes: list[str], corners: int | None) -> TriangleMesh:
+    """The convex hull of a mesh, in the frame that MuJoCo gave it."""
+    first, count = int(mj.mesh_vertadr[number]), int(mj.mesh_vertnum[number])
+    from_, faces = int(mj.mesh_faceadr[number]), int(mj.mesh_facenum[number])
+    vertices = np.array(mj.mesh_vert[first : first + count], dtype=float)
+    triangles = np.array(mj.mesh_face[from_ : from_ + faces], dtype=np.int64)
+    return surface_of(path, [(vertices, triangles)], notes, True, corners)

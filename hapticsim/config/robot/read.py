@@ -1,0 +1,129 @@
+"""The ``robot:`` section: a tree, a URDF by path or by name, an MJCF file, or a mechanism file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from hapticsim.config.robot.collision_shapes import collision_shapes
+from hapticsim.config.robot.mjcf_shapes import mjcf_shapes
+from hapticsim.config.robot.tree import tree_of
+from hapticsim.config.schema.robot import MechanismEntry, Mjcf, Robot, Urdf
+from hapticsim.errors import ConfigError, Refuse, listed, nearest
+from hapticsim.files.special_file import SPECIAL, is_special
+from hapticsim.model.constraints import Constraint
+from hapticsim.model.library import library_path
+from hapticsim.model.mjcf.read import read_mjcf
+from hapticsim.model.mjcf.state import JointState
+from hapticsim.model.multibody.tree import Model
+from hapticsim.model.protocol import SceneModel
+from hapticsim.model.scene import Handle, Shape, TorqueLaw
+from hapticsim.model.urdf import load_urdf
+
+FORMS = ("urdf", "mjcf", "mechanism")
+FileOf = Callable[[tuple[str | int, ...]], Path]
+
+
+@dataclass(frozen=True, eq=False)
+class RobotParts:
+    """What the section gives to a scene."""
+
+    model: SceneModel
+    shapes: tuple[Shape, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    springs: tuple[TorqueLaw, ...] = ()
+    sites: dict[str, Handle] = field(default_factory=dict)
+    start: dict[str, JointState] = field(default_factory=dict)  # by joint
+
+
+def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: list[str]) -> RobotParts:
+    """Read what ``robot:`` describes.
+
+    file_of : tells which file of an ``extends`` chain holds a place; paths are relative to it.
+    """
+    inline = entry.bodies is not None or entry.joints is not None
+    given = [form for form in FORMS if getattr(entry, form) is not None]
+    if len(given) > 1:
+        raise refuse(("robot", given[1]), f"stands beside {given[0]}: give one of the two.")
+    if inline and entry.mechanism is not None:
+        raise refuse(("robot",), "has a mechanism and a tree beside it: give one of the two.")
+    if not inline and not given:
+        raise refuse(("robot",), "has neither bodies and joints nor a urdf: give one of the two.")
+    file = file_of(("robot", *given))
+    if entry.mechanism is not None:
+        return RobotParts(_of_mechanism(entry.mechanism, file, refuse))
+    parts = None
+    if entry.urdf is not None:
+        parts = _of_urdf(entry.urdf, file, refuse, notes)
+    if entry.mjcf is not None:
+        parts = _of_mjcf(entry.mjcf, file, refuse, notes)
+    model = None if parts is None else parts.model.as_tree("")
+    if inline:
+        model = tree_of(entry.bodies or [], entry.joints or [], name, model, refuse, notes)
+    assert model is not None
+    if not model.moving_joints:
+        raise refuse(("robot",), "has no joint that moves: give at least one a type other than fixed.")
+    return RobotParts(model) if parts is None else replace(parts, model=model)
+
+
+def _of_mechanism(entry: MechanismEntry, file: Path, refuse: Refuse) -> SceneModel:
+    place = ("robot", "mechanism")
+    path = _path(entry.path, file, (*place, "path"), refuse)
+    for name, value in entry.parameters.items():
+        if not isinstance(value, bool | int | float | str) or not math.isfinite(
+            value if isinstance(value, float) else 0.0
+        ):
+            raise refuse(
+                (*place, "parameters", name),
+                f"= {value!r} is not usable: write a number, a word, true or false.",
+            )
+    from hapticsim.equations.kane.source import load_mechanism  # numba, which nobody else needs here
+
+    if is_special(path):
+        raise ConfigError(path, "", SPECIAL)
+    return load_mechanism(path, entry.parameters)
+
+
+def _of_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> RobotParts:
+    place = ("robot", "urdf")
+    if (entry.path is None) == (entry.package is None):
+        raise refuse(place, "must have either a path or the name of a robot in package: give one of the two.")
+    if entry.path is not None:
+        path = _path(entry.path, file, (*place, "path"), refuse)
+    else:
+        path = library_path(str(entry.package), refuse((*place, "package"), "").file)
+    model: Model = load_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
+    _check_corners(entry, place, refuse)
+    return RobotParts(model, tuple(collision_shapes(path, notes, entry.corners)) if entry.collision else ())
+
+
+def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> RobotParts:
+    place = ("robot", "mjcf")
+    path = _path(entry.path, file, (*place, "path"), refuse)
+    robot = read_mjcf(path, notes)
+    _check_corners(entry, place, refuse)
+    shapes = mjcf_shapes(path, robot, notes, entry.corners) if entry.collision else []
+    start: dict[str, JointState] = {}
+    if entry.keyframe is not None:
+        if entry.keyframe not in robot.keyframes:
+            known = f"they are {listed(robot.keyframes)}" if robot.keyframes else "the file has none"
+            raise refuse(
+                (*place, "keyframe"),
+                f"= {entry.keyframe!r} is no keyframe{nearest(entry.keyframe, robot.keyframes)}: {known}.",
+            )
+        start = robot.keyframes[entry.keyframe]
+    return RobotParts(robot.model, tuple(shapes), robot.constraints, robot.springs, robot.sites, start)
+
+
+def _check_corners(entry: Urdf | Mjcf, place: tuple[str, ...], refuse: Refuse) -> None:
+    if entry.corners is not None and not entry.collision:
+        raise refuse((*place, "corners"), "is for collision shapes: write collision: true, or remove it.")
+
+
+def _path(text: str, file: Path, place: tuple[str, ...], refuse: Refuse) -> Path:
+    """The file of this name; a path is relative to the file that holds it."""
+    if "\0" in text:
+        raise refuse(place, f"= {text!r} is not a path: remove the NUL character.")
+    return file.parent / text

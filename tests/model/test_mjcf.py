@@ -1,0 +1,400 @@
+"""MJCF files: what is made of bodies, joints, equalities and springs, beside MuJoCo; what is refused."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hapticsim as hs
+from hapticsim.config.load import loads
+from hapticsim.errors import ConfigError
+from hapticsim.model.mjcf.read import MjcfRobot, read_mjcf
+from tools.mjcf_peer import MjcfPeer, relative
+
+EVERY_JOINT = """
+<mujoco model="every joint">
+  <compiler angle="radian" autolimits="true"/>
+  <option gravity="0.3 -0.2 -9.7"/>
+  <worldbody>
+    <geom name="ground" type="plane" size="0 0 1"/>
+    <body name="ship" pos="1 2 3" euler="0.3 -0.4 0.5">
+      <freejoint name="sail"/>
+      <geom type="box" size="0.2 0.1 0.05" pos="0.01 0.02 0.03"/>
+      <body name="crane" pos="0.1 0 0.2" quat="0.9 0.1 -0.3 0.2">
+        <joint name="turn" axis="0 0 1" pos="0.05 0.02 0" ref="0.2" springref="0.5" stiffness="3" damping="0.4"
+               armature="0.02" range="-1 2" frictionloss="0.1" actuatorfrcrange="-7 7"/>
+        <joint name="luff" axis="0 1 1" pos="0.05 0.02 0.1" damping="0.3"/>
+        <joint name="reach" type="slide" axis="1 0 0" range="-0.1 0.4" ref="0.1" armature="0.5"/>
+        <geom type="capsule" size="0.03 0.2"/>
+        <site name="hook" pos="0.3 0 0.1"/>
+        <body name="load" pos="0.2 0.1 0">
+          <joint name="swing" type="ball" pos="0 0 0.15" damping="0.05" armature="0.01"/>
+          <geom type="sphere" size="0.06" pos="0.01 0 -0.1"/>
+          <body pos="0 0 0.1"><geom size="0.02"/></body>
+        </body>
+      </body>
+    </body>
+    <body name="flag" pos="0 0 1">
+      <joint axis="0 1 0" pos="0 0 0.1"/>
+      <geom type="box" size="0.1 0.01 0.05"/>
+    </body>
+  </worldbody>
+  <keyframe>
+    <key name="storm" qpos="1 2 4 0.5 0.5 0.5 0.5 0.3 0.1 0.2 0 1 0 0 0.7"
+         qvel="1 2 3 0.1 0.2 0.3 1 2 3 0.4 0.5 0.6 7"/>
+  </keyframe>
+</mujoco>
+"""
+FOUR_BAR = """
+<mujoco>
+  <option gravity="0 0 -9.81"/>
+  <worldbody>
+    <body name="crank"><joint name="a" axis="0 1 0"/>
+      <geom type="capsule" size="0.01" fromto="0 0 0 0 0 0.3" density="2000"/>
+      <body name="coupler" pos="0 0 0.3"><joint name="b" axis="0 1 0"/>
+        <geom type="capsule" size="0.01" fromto="0 0 0 0.5 0 0" density="2000"/></body>
+    </body>
+    <body name="rocker" pos="0.5 0 0"><joint name="c" axis="0 1 0"/>
+      <geom type="capsule" size="0.01" fromto="0 0 0 0 0 0.3" density="2000"/></body>
+  </worldbody>
+  <equality><connect name="pin" body1="coupler" body2="rocker" anchor="0.5 0 0"/></equality>
+</mujoco>
+"""
+TIED = """
+<mujoco>
+  <option gravity="0 0 -3"/>
+  <worldbody>
+    <body name="one"><joint name="a" axis="0 1 0" ref="0.3"/><geom type="box" size="0.1 0.1 0.1" pos="0.1 0 0"/></body>
+    <body name="two" pos="1 0 0"><joint name="b" axis="0 1 0"/><geom type="box" size="0.1 0.1 0.1" pos="0.1 0 0"/>
+      <body name="tip" pos="0.3 0 0"><joint name="s" type="slide" axis="1 0 0"/><geom size="0.05"/>
+        <site name="grip" pos="0.1 0.02 0" euler="10 20 30"/></body></body>
+    <body name="free" pos="1.5 0 0" euler="5 6 7"><freejoint/><geom type="box" size="0.05 0.06 0.07"/></body>
+  </worldbody>
+  <tendon><fixed name="t"><joint joint="a" coef="2"/><joint joint="s" coef="-0.5"/></fixed></tendon>
+  <equality>{}</equality>
+</mujoco>
+"""
+EQUALITIES = {
+    "weld of bodies": '<weld body1="tip" body2="free" anchor="0.1 0 0"/>',
+    "joint to joint": '<joint joint1="a" joint2="b" polycoef="0.1 -2 0 0 0"/>',
+    "joint alone": '<joint joint1="a" polycoef="0.2 0 0 0 0"/>',
+    "tendon": '<tendon tendon1="t" polycoef="0.05 0 0 0 0"/>',
+}
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Write an MJCF file and read it."""
+
+    def load(text: str, notes: list[str] | None = None) -> MjcfRobot:
+        return read_mjcf(written(tmp_path, text), [] if notes is None else notes)
+
+    return load
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "robot.xml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def gymnasium_models() -> list[Path]:
+    spec = importlib.util.find_spec("gymnasium")
+    if spec is None or spec.origin is None:
+        return []
+    return sorted((Path(spec.origin).parent / "envs" / "mujoco" / "assets").glob("*.xml"))
+
+
+def check_agrees(path: Path, states: int) -> None:
+    peer, rng = MjcfPeer(path), np.random.default_rng(3)
+    for _ in range(states):
+        q, u = peer.random_state(rng)
+        assert relative(*peer.accelerations(q, u)) < 1e-8
+        assert relative(*peer.poses(q, u)) < 1e-12
+        back = peer.ours()
+        np.testing.assert_allclose(np.abs(back[0]), np.abs(q), atol=1e-12)  # a quaternion may change its sign
+        np.testing.assert_allclose(back[1], u, atol=1e-12)
+
+
+# -- the tree ----------------------------------------------------------------------------------------------
+
+
+def test_every_kind_of_joint_moves_as_in_mujoco(tmp_path):
+    check_agrees(written(tmp_path, EVERY_JOINT), states=10)
+
+
+def test_there_are_models_of_others_to_compare_with():
+    assert len(gymnasium_models()) >= 10
+
+
+@pytest.mark.parametrize("path", gymnasium_models(), ids=lambda path: path.stem)
+def test_a_model_of_gymnasium_moves_as_in_mujoco(path):
+    check_agrees(path, states=3)
+
+
+def test_a_tree_has_the_names_of_the_file_and_new_ones_for_what_has_none(read):
+    model = read(EVERY_JOINT).model
+    assert model.name == "every joint"
+    assert model.body_names == (
+        "ship", "crane:turn", "crane:luff", "crane", "load:swing", "load", "body_4", "flag:flag_joint", "flag",
+    )  # fmt: skip
+    assert [j.name for j in model.moving_joints] == ["sail", "turn", "luff", "reach", "swing", "flag_joint"]
+    np.testing.assert_allclose(model.gravity_W, [0.3, -0.2, -9.7])
+
+
+def test_what_joints_carry_counts_from_where_the_file_draws_the_robot(read):
+    joints = {j.name: j for j in read(EVERY_JOINT).model.joints}
+    turn, reach = joints["turn"], joints["reach"]
+    assert (turn.lower, turn.upper) == pytest.approx((-1.2, 1.8))
+    assert (turn.damping, turn.coulomb, turn.armature, turn.effort_limit) == (0.4, 0.1, 0.02, 7.0)
+    assert (reach.lower, reach.upper) == pytest.approx((-0.2, 0.3))
+    assert joints["luff"].lower == -math.inf
+    assert joints["swing"].armature == 0.01
+
+
+def test_a_spring_of_a_joint_is_its_law_and_adds_to_one_of_the_scene(read, tmp_path):
+    (spring,) = read(EVERY_JOINT).springs
+    assert (spring.joint, spring.stiffness) == ("turn", 3.0)
+    assert spring.reference == pytest.approx(0.3)
+    scene = loads(
+        "name: s\nrobot: {mjcf: {path: robot.xml}}\n"
+        "torques: [{joint: turn, law: pd, stiffness_Nm_per_rad: 1.0, reference_rad: -0.9}, "
+        "{joint: luff, law: constant, constant_Nm: 2.0}]\n",
+        tmp_path / "scene.yaml",
+    )
+    laws = {law.joint: law for law in scene.torque_laws}
+    assert laws["turn"].stiffness == 4.0
+    assert laws["turn"].reference == pytest.approx(0.0)  # of 1 at -0.9 and 3 at 0.3
+    assert laws["luff"].constant == 2.0
+
+
+def test_a_scene_starts_at_a_keyframe_and_holds_a_site(read, tmp_path):
+    peer = MjcfPeer(written(tmp_path, EVERY_JOINT))
+    scene = loads(
+        "name: s\nrobot: {mjcf: {path: robot.xml, keyframe: storm}}\nhandle: {site: hook}\n",
+        tmp_path / "scene.yaml",
+    )
+    peer.place(scene.q0, scene.u0)
+    np.testing.assert_allclose(peer.data.qpos, peer.mj.key_qpos[0], atol=1e-12)
+    np.testing.assert_allclose(peer.data.qvel, peer.mj.key_qvel[0], atol=1e-12)
+    assert scene.handle is not None
+    assert scene.handle.body == "crane"
+    np.testing.assert_allclose(scene.handle.point_B, [0.3, 0.0, 0.1])
+    np.testing.assert_allclose(scene.model.gravity_W, [0.3, -0.2, -9.7])
+
+
+def test_the_gravity_of_a_scene_goes_before_that_of_the_file(tmp_path):
+    written(tmp_path, EVERY_JOINT)
+    text = "name: s\nrobot: {mjcf: {path: robot.xml}}\ngravity_m_per_s2: [0.0, 0.0, -1.6]\n"
+    np.testing.assert_allclose(loads(text, tmp_path / "s.yaml").model.gravity_W, [0.0, 0.0, -1.6])
+
+
+def test_bodies_of_a_scene_hang_on_the_robot(tmp_path):
+    written(tmp_path, EVERY_JOINT)
+    scene = loads(
+        "name: s\nrobot:\n  mjcf: {path: robot.xml, keyframe: storm}\n"
+        "  bodies: [{name: tool, inertial: {mass_kg: 0.1, inertia_kg_m2: {xx: 1.0e-3, yy: 1.0e-3, zz: 1.0e-3}}}]\n"
+        "  joints: [{name: wrist, type: revolute, parent: load, child: tool}]\n",
+        tmp_path / "s.yaml",
+    )
+    assert "wrist" in [j.name for j in scene.model.moving_joints]
+    np.testing.assert_allclose(scene.model.gravity_W, [0.3, -0.2, -9.7])
+    assert scene.q0[scene.model.q_slice("flag_joint")] == pytest.approx(0.7)
+
+
+# -- equalities --------------------------------------------------------------------------------------------
+
+
+def check_keeps_equalities(folder: Path, text: str, seconds: float, close: bool) -> np.ndarray:
+    """Run the scene; MuJoCo's own residuals of its equalities stay at zero.  Returns how far it moved."""
+    import mujoco
+
+    path = written(folder, text)
+    scene = loads(
+        f"name: s\nrobot: {{mjcf: {{path: robot.xml}}}}\nclose_loops: {str(close).lower()}\n",
+        folder / "scene.yaml",
+    )
+    peer = MjcfPeer(path)
+    peer.mj.opt.disableflags = 0
+    sim = hs.Simulation(scene)
+    start = sim.state.q.copy()
+    for _ in range(20):
+        sim.step(int(1000 * seconds / 20))
+        peer.place(sim.state.q, sim.state.u)
+        equal = peer.data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
+        assert equal.any()
+        assert np.abs(peer.data.efc_pos[equal]).max() < 1e-8
+        assert np.abs((peer.data.efc_J.reshape(-1, peer.mj.nv) @ peer.data.qvel)[equal]).max() < 1e-8
+    return np.abs(sim.state.q - start)
+
+
+def test_a_loop_closed_by_connect_stays_closed_in_mujocos_eyes(tmp_path):
+    text = FOUR_BAR.replace('gravity="0 0 -9.81"', 'gravity="2 0 -9.81"')
+    assert check_keeps_equalities(tmp_path, text, 1.0, close=False).max() > 0.3
+
+
+@pytest.mark.parametrize("kind", EQUALITIES)
+def test_an_equality_holds_what_mujocos_holds(tmp_path, kind):
+    moved = check_keeps_equalities(tmp_path, TIED.format(EQUALITIES[kind]), 0.4, close=True)
+    assert moved.max() > 1e-2
+
+
+def test_sites_tie_frames(read):
+    (constraint,) = read(
+        TIED.format('<weld site1="grip" site2="hand"/>').replace(
+            "<freejoint/>", '<freejoint/><site name="hand" pos="0 0.01 0.02" euler="40 50 60"/>'
+        )
+    ).constraints
+    assert len(constraint.rows) == 6
+    assert {constraint.rows[0].a, constraint.rows[0].b} == {"tip", "free"}
+    np.testing.assert_allclose(constraint.rows[0].point_a, [0.1, 0.02, 0.0])
+    np.testing.assert_allclose(constraint.rows[0].point_b, [0.0, 0.01, 0.02])
+
+
+def test_an_equality_that_is_not_active_starts_released(read):
+    text = TIED.format('<joint name="tie" joint1="a" joint2="b" active="false"/>')
+    (constraint,) = read(text).constraints
+    assert (constraint.name, constraint.held) == ("tie", False)
+
+
+# -- what is left out is said ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("more", "note"),
+    [
+        ('<actuator><motor joint="a"/></actuator>', "1 actuator of the MJCF file is not taken over."),
+        ("<option density='1.2'/>", "the medium (density, viscosity, wind) is left out: nothing drags."),
+        (
+            '<equality><joint joint1="a" joint2="b" polycoef="0 1 2 0 0"/></equality>',
+            "the equality 'equality_1' is left out: it is a polynomial of degree 2 or above.",
+        ),
+        (
+            '<equality><connect body1="one" body2="world" anchor="0 0 0"/></equality>',
+            "equalities are exact here: solref and solimp are not used.",
+        ),
+        (
+            '<default><joint stiffness="1"/></default>',
+            "springs of ball and free joints are left out: free_joint.",
+        ),
+    ],
+)
+def test_what_is_not_taken_over_is_said(read, more, note):
+    notes: list[str] = []
+    read(TIED.format("").replace("</mujoco>", more + "</mujoco>"), notes)
+    assert note in notes
+
+
+def test_the_tree_alone_says_what_it_lacks(tmp_path):
+    notes: list[str] = []
+    hs.load_mjcf(written(tmp_path, FOUR_BAR), notes)
+    assert "the tree alone is read, without 1 of kind equality." in notes
+
+
+# -- refusals ----------------------------------------------------------------------------------------------
+
+ONE = "<worldbody><body><joint/><geom size='{}'/></body></worldbody>"
+WRONG = {
+    "": "is not XML: an MJCF file starts with <mujoco>.",
+    "no xml": "is not XML: an MJCF file starts with <mujoco>.",
+    "<robot/>": "has the root element <robot>, and an MJCF file starts with <mujoco>: name it in robot.urdf.",
+    "<mujoco><worldbody><body><frejoint/></body></worldbody></mujoco>": (
+        "is refused by MuJoCo: XML Schema violation: unrecognized element Element 'frejoint', line 1; correct it."
+    ),
+    "<mujoco><include file='nowhere.xml'/></mujoco>": (
+        "is refused by MuJoCo: XML Error opening file 'nowhere.xml' Element 'include', line 1; correct it."
+    ),
+    f"<mujoco>{ONE.format('nan')}</mujoco>": (
+        "is refused by MuJoCo: nan size in geom Element name '', id 0, line 1; correct it."
+    ),
+    "<mujoco><asset><hfield name='h' nrow='100000' ncol='100000' size='1 1 1 1'/></asset></mujoco>": "MuJoCo",
+    f"<mujoco>{ONE.format('1e300')}</mujoco>": "finite",
+    "<mujoco><worldbody><replicate count='2001' offset='1 0 0'><geom size='.1'/></replicate></worldbody></mujoco>": (
+        "is refused by MuJoCo: it has 2001 geoms and may have 2000; correct it."
+    ),
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
+def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, text):
+    with pytest.raises(ConfigError) as caught:
+        read_mjcf(written(tmp_path, text), [])
+    message = str(caught.value)
+    assert WRONG[text] in message
+    assert message.startswith(f"{tmp_path / 'robot.xml'}: ")
+    assert message.endswith(".") and "\n" not in message
+    assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path):
+    written(tmp_path, FOUR_BAR)
+    with pytest.raises(ConfigError, match=r"does not exist \(did you mean 'robot.xml'\?\): check the path"):
+        read_mjcf(tmp_path / "robt.xml", [])
+    with pytest.raises(ConfigError, match="is a folder: name the MJCF file in it"):
+        read_mjcf(tmp_path, [])
+
+
+@pytest.mark.parametrize(
+    ("robot", "problem"),
+    [
+        (
+            "{mjcf: {path: robot.xml}, urdf: {package: panda}}",
+            "robot.mjcf stands beside urdf: give one of the two.",
+        ),
+        ("{mjcf: {path: robot.xml, corners: 8}}", "robot.mjcf.corners is for collision shapes"),
+        ("{mjcf: {path: robot.xml, keyframe: strom}}", "'strom' is no keyframe (did you mean 'storm'?)"),
+    ],
+)
+def test_wrong_keys_are_refused(tmp_path, robot, problem):
+    written(tmp_path, EVERY_JOINT)
+    with pytest.raises(ConfigError) as caught:
+        loads(f"name: s\nrobot: {robot}\n", tmp_path / "s.yaml")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("handle", "problem"),
+    [
+        ("{site: hok}", "= 'hok' is not a site (did you mean 'hook'?): they are 'hook'."),
+        (
+            "{site: hook, body: crane}",
+            "must have either a body or a site of robot.mjcf: give one of the two.",
+        ),
+        ("{}", "must have either a body or a site of robot.mjcf: give one of the two."),
+        ("{site: hook, point_m: [0.0, 0.0, 0.0]}", "stands beside a site, which is a point: remove it."),
+    ],
+)
+def test_a_wrong_handle_is_refused(tmp_path, handle, problem):
+    written(tmp_path, EVERY_JOINT)
+    with pytest.raises(ConfigError) as caught:
+        loads(f"name: s\nrobot: {{mjcf: {{path: robot.xml}}}}\nhandle: {handle}\n", tmp_path / "s.yaml")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(12), *(pytest.param(s, marks=pytest.mark.long) for s in range(12, 200))]
+)
+def test_a_damaged_file_is_read_or_refused(tmp_path, seed):
+    rng = np.random.default_rng(seed)
+    text = bytearray(EVERY_JOINT.encode())
+    for _ in range(int(rng.integers(1, 6))):
+        at = int(rng.integers(len(text)))
+        match rng.integers(3):
+            case 0:
+                text[at] = int(rng.integers(32, 127))
+            case 1:
+                del text[at : at + int(rng.integers(1, 30))]
+            case _:
+                text[at:at] = text[int(rng.integers(len(text))) :][: int(rng.integers(1, 60))]
+    path = tmp_path / "robot.xml"
+    path.write_bytes(bytes(text))
+    try:
+        robot = read_mjcf(path, [])
+    except ConfigError as error:
+        assert "\n" not in str(error)
+        return
+    assert all(np.isfinite(body.inertia_com_B).all() for body in robot.model.bodies)
