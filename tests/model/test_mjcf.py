@@ -25,8 +25,8 @@ EVERY_JOINT = """
       <freejoint name="sail"/>
       <geom type="box" size="0.2 0.1 0.05" pos="0.01 0.02 0.03"/>
       <body name="crane" pos="0.1 0 0.2" quat="0.9 0.1 -0.3 0.2">
-        <joint name="turn" axis="0 0 1" pos="0.05 0.02 0" ref="0.2" springref="0.5" stiffness="3" damping="0.4"
-               armature="0.02" range="-1 2" frictionloss="0.1" actuatorfrcrange="-7 7"/>
+        <joint name="turn" axis="0 0 1" pos="0.05 0.02 0" ref="0.2" springref="0.5" stiffness="3"
+               damping="0.4" armature="0.02" range="-1 2" frictionloss="0.1" actuatorfrcrange="-7 7"/>
         <joint name="luff" axis="0 1 1" pos="0.05 0.02 0.1" damping="0.3"/>
         <joint name="reach" type="slide" axis="1 0 0" range="-0.1 0.4" ref="0.1" armature="0.5"/>
         <geom type="capsule" size="0.03 0.2"/>
@@ -68,8 +68,10 @@ TIED = """
 <mujoco>
   <option gravity="0 0 -3"/>
   <worldbody>
-    <body name="one"><joint name="a" axis="0 1 0" ref="0.3"/><geom type="box" size="0.1 0.1 0.1" pos="0.1 0 0"/></body>
-    <body name="two" pos="1 0 0"><joint name="b" axis="0 1 0"/><geom type="box" size="0.1 0.1 0.1" pos="0.1 0 0"/>
+    <body name="one"><joint name="a" axis="0 1 0" ref="0.3"/>
+      <geom type="box" size="0.1 0.1 0.1" pos="0.1 0 0"/></body>
+    <body name="two" pos="1 0 0"><joint name="b" axis="0 1 0"/>
+      <geom type="box" size="0.1 0.1 0.1" pos="0.1 0 0"/>
       <body name="tip" pos="0.3 0 0"><joint name="s" type="slide" axis="1 0 0"/><geom size="0.05"/>
         <site name="grip" pos="0.1 0.02 0" euler="10 20 30"/></body></body>
     <body name="free" pos="1.5 0 0" euler="5 6 7"><freejoint/><geom type="box" size="0.05 0.06 0.07"/></body>
@@ -140,7 +142,8 @@ def test_a_tree_has_the_names_of_the_file_and_new_ones_for_what_has_none(read):
     model = read(EVERY_JOINT).model
     assert model.name == "every joint"
     assert model.body_names == (
-        "ship", "crane:turn", "crane:luff", "crane", "load:swing", "load", "body_4", "flag:flag_joint", "flag",
+        "ship", "crane:turn", "crane:luff", "crane", "load:swing", "load", "body_4",
+        "flag:flag_joint", "flag",
     )  # fmt: skip
     assert [j.name for j in model.moving_joints] == ["sail", "turn", "luff", "reach", "swing", "flag_joint"]
     np.testing.assert_allclose(model.gravity_W, [0.3, -0.2, -9.7])
@@ -197,7 +200,8 @@ def test_bodies_of_a_scene_hang_on_the_robot(tmp_path):
     written(tmp_path, EVERY_JOINT)
     scene = loads(
         "name: s\nrobot:\n  mjcf: {path: robot.xml, keyframe: storm}\n"
-        "  bodies: [{name: tool, inertial: {mass_kg: 0.1, inertia_kg_m2: {xx: 1.0e-3, yy: 1.0e-3, zz: 1.0e-3}}}]\n"
+        "  bodies: [{name: tool, inertial: {mass_kg: 0.1, "
+        "inertia_kg_m2: {xx: 1.0e-3, yy: 1.0e-3, zz: 1.0e-3}}}]\n"
         "  joints: [{name: wrist, type: revolute, parent: load, child: tool}]\n",
         tmp_path / "s.yaml",
     )
@@ -267,7 +271,7 @@ def test_an_equality_that_is_not_active_starts_released(read):
 @pytest.mark.parametrize(
     ("more", "note"),
     [
-        ('<actuator><motor joint="a"/></actuator>', "1 actuator of the MJCF file is not taken over."),
+        ('<actuator><motor joint="a"/></actuator>', "not taken over from the MJCF file: actuators (1)."),
         ("<option density='1.2'/>", "the medium (density, viscosity, wind) is left out: nothing drags."),
         (
             '<equality><joint joint1="a" joint2="b" polycoef="0 1 2 0 0"/></equality>',
@@ -278,8 +282,9 @@ def test_an_equality_that_is_not_active_starts_released(read):
             "equalities are exact here: solref and solimp are not used.",
         ),
         (
-            '<default><joint stiffness="1"/></default>',
-            "springs of ball and free joints are left out: free_joint.",
+            '<worldbody><body name="bob" pos="0 2 0"><joint type="ball" stiffness="1"/>'
+            '<geom size="0.1"/></body></worldbody>',
+            "springs of ball and free joints are left out: bob_joint.",
         ),
     ],
 )
@@ -298,12 +303,16 @@ def test_the_tree_alone_says_what_it_lacks(tmp_path):
 # -- refusals ----------------------------------------------------------------------------------------------
 
 ONE = "<worldbody><body><joint/><geom size='{}'/></body></worldbody>"
+MANY = "<replicate count='2001' offset='1 0 0'><geom size='.1'/></replicate>"
 WRONG = {
     "": "is not XML: an MJCF file starts with <mujoco>.",
     "no xml": "is not XML: an MJCF file starts with <mujoco>.",
-    "<robot/>": "has the root element <robot>, and an MJCF file starts with <mujoco>: name it in robot.urdf.",
+    "<robot/>": (
+        "has the root element <robot>, and an MJCF file starts with <mujoco>: name it in robot.urdf."
+    ),
     "<mujoco><worldbody><body><frejoint/></body></worldbody></mujoco>": (
-        "is refused by MuJoCo: XML Schema violation: unrecognized element Element 'frejoint', line 1; correct it."
+        "is refused by MuJoCo: XML Schema violation: unrecognized element Element 'frejoint', line 1; "
+        "correct it."
     ),
     "<mujoco><include file='nowhere.xml'/></mujoco>": (
         "is refused by MuJoCo: XML Error opening file 'nowhere.xml' Element 'include', line 1; correct it."
@@ -312,8 +321,8 @@ WRONG = {
         "is refused by MuJoCo: nan size in geom Element name '', id 0, line 1; correct it."
     ),
     "<mujoco><asset><hfield name='h' nrow='100000' ncol='100000' size='1 1 1 1'/></asset></mujoco>": "MuJoCo",
-    f"<mujoco>{ONE.format('1e300')}</mujoco>": "finite",
-    "<mujoco><worldbody><replicate count='2001' offset='1 0 0'><geom size='.1'/></replicate></worldbody></mujoco>": (
+    f"<mujoco>{ONE.format('1e300')}</mujoco>": ("has a body mass that is no number up to 1e+15: correct it."),
+    f"<mujoco><worldbody>{MANY}</worldbody></mujoco>": (
         "is refused by MuJoCo: it has 2001 geoms and may have 2000; correct it."
     ),
 }

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from hapticsim.errors import LONGEST, ConfigError
 from hapticsim.files.near_file import near_file
 from hapticsim.files.special_file import SPECIAL, is_special
@@ -20,6 +22,12 @@ from hapticsim.files.special_file import SPECIAL, is_special
 MOST_BYTES = 20_000_000  # as of a URDF
 LONGEST_s = 60.0
 SUFFIXES = (".xml", ".mjcf")
+LARGEST = 1e15  # as in a URDF
+NUMBERS = (
+    "body_pos", "body_ipos", "body_mass", "body_inertia", "jnt_pos", "jnt_stiffness", "qpos0", "qpos_spring",
+    "dof_damping", "dof_armature", "dof_frictionloss", "geom_pos", "geom_size", "site_pos", "eq_data",
+    "wrap_prm", "key_qpos", "key_qvel",
+)  # fmt: skip
 
 
 def compiled(path: Path, notes: list[str]) -> Any:
@@ -54,7 +62,18 @@ def compiled(path: Path, notes: list[str]) -> Any:
         if "error" in said:
             raise ConfigError(path, "", f"is refused by MuJoCo: {_sentence(said['error'])}; correct it.")
         notes += [f"MuJoCo warns: {_sentence(warning)}." for warning in said["warnings"]]
-        return mujoco.MjModel.from_binary_path(str(binary))
+        mj = mujoco.MjModel.from_binary_path(str(binary))
+    _check_numbers(path, mj)
+    return mj
+
+
+def _check_numbers(path: Path, mj: Any) -> None:
+    """Refuse what has no square, or none that is finite."""
+    for name in NUMBERS:
+        values = np.asarray(getattr(mj, name))
+        if not np.all(np.abs(values) <= LARGEST):
+            what = name.replace("_", " ")
+            raise ConfigError(path, "", f"has a {what} that is no number up to {LARGEST:g}: correct it.")
 
 
 def _check_file(path: Path) -> None:

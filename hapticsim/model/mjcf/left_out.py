@@ -12,11 +12,8 @@ from hapticsim.model.mjcf.tree import BALL, FREE
 
 def left_out(mj: Any, names: Names) -> list[str]:
     """Return the lines."""
-    notes = [
-        f"{count} {what} of the MJCF file {_are(count)} not taken over."
-        for what, count in _counts(mj)
-        if count
-    ]
+    counts = [f"{what} ({count})" for what, count in _counts(mj) if count]
+    notes = [f"not taken over from the MJCF file: {', '.join(counts)}."] if counts else []
     free = [names.joints[j] for j in _joints(mj, mj.dof_armature) if mj.jnt_type[j] == FREE]
     if free:
         notes.append(f"the armature of free joints is left out: {', '.join(free)}.")
@@ -62,7 +59,7 @@ def _counts(mj: Any) -> list[tuple[str, int]]:
         ("fixed tendons with springs, damping, friction, armature or limits", int(np.sum(acting[fixed]))),
         ("flexible bodies and skins", mj.nflex + mj.nskin),
         ("plugins", mj.nplugin),
-        ("mocap bodies, which stand still here,", mj.nmocap),
+        ("mocap bodies, which stand still here", mj.nmocap),
     ]
 
 
@@ -73,7 +70,3 @@ def _wraps(mj: Any, tendon: int) -> range:
 def _joints(mj: Any, of_dof: np.ndarray) -> list[int]:
     """Numbers of the joints of which a speed has a value other than 0."""
     return sorted({int(mj.dof_jntid[d]) for d in np.flatnonzero(of_dof)})
-
-
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
