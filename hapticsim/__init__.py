@@ -36,7 +36,7 @@ __version__ = "0.1.0"
 _HOME = {
     "load": "hapticsim.config.load",
     "load_variants": "hapticsim.config.variants",
-    "load_urdf": "hapticsim.model.urdf",
+    "load_urdf": "hapticsim.model.robot_file.urdf",
     "load_mjcf": "hapticsim.model.mjcf.read",
     "compile_equations": "hapticsim.equations.compiled",
     "Equations": "hapticsim.equations.base",
@@ -97,8 +97,8 @@ if TYPE_CHECKING:
     from hapticsim.mechanism import Friction, Mechanism, Switchable
     from hapticsim.model.mjcf.read import load_mjcf
     from hapticsim.model.multibody.tree import Model
+    from hapticsim.model.robot_file.urdf import load_urdf
     from hapticsim.model.scene import Scene
-    from hapticsim.model.urdf import load_urdf
     from hapticsim.model.write import model_to_yaml
     from hapticsim.offline.sweeps.attempt import SweepError
     from hapticsim.offline.sweeps.sweep import run_sweep

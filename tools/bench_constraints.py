@@ -37,10 +37,10 @@ from rich.console import Console
 from rich.table import Table
 
 from hapticsim.equations.compiled import compile_equations
-from hapticsim.model.library import library_models
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.reduce import lock_joints
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.offline.chains import planar_chain
 
 CHAINS = (4, 8, 12, 16, 20, 24, 28, 32, 40)  # links

@@ -42,9 +42,9 @@ from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
 from hapticsim.files.cache_folder import ENVIRONMENT
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 
 HUMANOID = "talos_reduced, floating"
 # Robots, whether they stand fixed, and the share of Pinocchio's time that forward dynamics may take.

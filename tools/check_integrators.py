@@ -24,7 +24,7 @@ from rich.table import Table
 from typer.testing import CliRunner
 
 from hapticsim.commands.command_line import app
-from hapticsim.model.library import library_models
+from hapticsim.model.robot_file.library import library_models
 from hapticsim.offline.run import INTEGRATORS
 
 METHODS = [name.lower() for name in INTEGRATORS]

@@ -33,8 +33,8 @@ from hapticsim.equations.scalars import spatial
 from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import MovingTree, moving_tree
+from hapticsim.model.robot_file.library import library_models
 
 LIMIT = 1e-9
 DIGITS = 50

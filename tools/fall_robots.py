@@ -31,7 +31,7 @@ import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.commands.experiment import read_scene
 from hapticsim.errors import HapticsimError
-from hapticsim.model.library import library_models
+from hapticsim.model.robot_file.library import library_models
 
 RATES_Hz = (1000.0, 250.0)
 RISE = 1e-6  # of the largest kinetic energy

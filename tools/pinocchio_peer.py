@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from hapticsim.model.library import library_models
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 
 LINEAR_FIRST = (3, 4, 5, 0, 1, 2)  # ours starts with omega: where each of our speeds stands in theirs
 

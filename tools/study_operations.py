@@ -36,11 +36,11 @@ from hapticsim.equations import solvers
 from hapticsim.equations.algorithms import PARTS
 from hapticsim.equations.catalogue import traced
 from hapticsim.equations.operations import count_operations, operations_of
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import MovingTree, moving_tree
 from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 
 LENGTHS, QUICK_LENGTHS = range(1, 15), (1, 4, 7)
 FROM = 4  # joints from which the generated ABM is meant to stay below the printed count

@@ -37,7 +37,7 @@ from hapticsim.equations.codegen.cache import has_machine_code
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.scalars.precision import precision_of
 from hapticsim.errors import HapticsimError
-from hapticsim.model.robot_file import load_robot, robot_file
+from hapticsim.model.robot_file.read import load_robot, robot_file
 
 LARGEST = ("kane", "kinematics")  # these take longest, so they are begun first
 TIMED_s, TIMES = 0.02, 3  # one measurement of a call, and how many of which the best counts

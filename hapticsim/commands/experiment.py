@@ -24,9 +24,9 @@ from hapticsim.equations.base import Equations
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.errors import ConfigError, HapticsimError, listed, nearest
 from hapticsim.model.protocol import SceneModel
-from hapticsim.model.robot_file import TITLES, robot_file
+from hapticsim.model.robot_file.read import TITLES, robot_file
+from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.model.scene import Scene
-from hapticsim.model.urdf import load_urdf
 from hapticsim.model.write import model_to_yaml
 from hapticsim.offline.ending import Ending
 from hapticsim.offline.run import OfflineRun, simulate_offline

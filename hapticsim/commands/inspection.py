@@ -34,7 +34,7 @@ from hapticsim.model.multibody.joint import ANGULAR, LINEAR, WORLD, Joint
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.reduce import kept_coordinates, lock_joints
-from hapticsim.model.robot_file import load_robot, robot_file
+from hapticsim.model.robot_file.read import load_robot, robot_file
 from hapticsim.model.write import model_to_yaml
 
 Numbers = dict[str, Any]

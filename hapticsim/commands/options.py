@@ -146,7 +146,7 @@ def refuse_robot_file(config: Path, remedy: str) -> None:
 
     remedy : the rest of the sentence after "is a URDF,".
     """
-    from hapticsim.model.robot_file import robot_file
+    from hapticsim.model.robot_file.read import robot_file
 
     if (title := robot_file(config)) and os.path.isfile(config):
         raise ConfigError(config, "", f"is {title}, {remedy}.")

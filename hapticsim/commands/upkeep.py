@@ -84,7 +84,7 @@ def compile(
     """Compile all that scenes and robots need, so that they start at once later; show what it costs."""
     from hapticsim.commands.compiling import compile_ahead, print_tables
     from hapticsim.commands.pruning import prune_cache
-    from hapticsim.model.robot_file import robot_file
+    from hapticsim.model.robot_file.read import robot_file
     from hapticsim.simulate.simulation import Simulation
 
     if not files and not prune:

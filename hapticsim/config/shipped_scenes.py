@@ -78,7 +78,7 @@ def about(file: Path) -> str:
 
 def missing_extras(file: Path) -> list[str]:
     """Return the extras that a scene needs and that are not installed."""
-    from hapticsim.model.library import library_models
+    from hapticsim.model.robot_file.library import library_models
 
     scene = yaml.safe_load(file.read_text(encoding="utf-8"))
     robot = scene.get("robot") or {}

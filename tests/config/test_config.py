@@ -11,10 +11,10 @@ import hapticsim as hs
 from hapticsim.config.load import loads
 from hapticsim.config.schema.reference import reference
 from hapticsim.config.yaml_text import merge, parse
-from hapticsim.model.library import library_models
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_from_rpy, rotation_from_rpy
 from hapticsim.model.multibody.tree import Model
+from hapticsim.model.robot_file.library import library_models
 from hapticsim.model.scene import Scene
 
 ROOT = Path(__file__).parents[2]

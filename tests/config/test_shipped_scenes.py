@@ -57,11 +57,12 @@ def test_a_name_that_nothing_has_is_refused_with_the_nearest():
 
 def test_the_list_says_what_a_scene_needs(monkeypatch):
     assert "pip install" not in listing()
-    monkeypatch.setattr("hapticsim.model.library.library_models", dict)
+    monkeypatch.setattr("hapticsim.model.robot_file.library.library_models", dict)
     monkeypatch.setattr(shipped_scenes, "find_spec", lambda name: None)
     needs = {line.split()[0]: line.partition("[needs: ")[2] for line in listing().splitlines()}
     assert needs.pop("panda_table") == "pip install 'hapticsim[robots]']"
     assert needs.pop("touch_panda") == "pip install 'hapticsim[robots,meshes]']"
+    assert needs.pop("crawler") == "pip install 'hapticsim[mjcf]']"
     assert needs.pop("explore_part") == "pip install 'hapticsim[meshes]']"
     mechanisms = {name for name, need in needs.items() if need == "pip install 'hapticsim[mechanisms]']"}
     assert mechanisms == {"rolling_disk", "shopping_cart", "wrist"}

@@ -10,7 +10,7 @@ import pytest
 from hapticsim.config.load import loads
 from hapticsim.config.robot.collision_shapes import collision_shapes
 from hapticsim.errors import ConfigError
-from hapticsim.model.library import library_models
+from hapticsim.model.robot_file.library import library_models
 from hapticsim.model.scene import Shape
 from tests.mesh_files import CUBE, CUBE_TRIANGLES, check_closed, volume_of, written
 
@@ -207,7 +207,7 @@ contacts: [{between: [tip, arm]}, {between: [tip, "arm*"], restitution: 0.5}]
         (("[tip, arm]", '[tip, "wal*"]'), "names no pair that is new and can move: remove the entry."),
         (
             ("name: wall", "name: arm_3"),
-            "shapes[1].name = 'arm_3' is taken by a collision element of the URDF",
+            "shapes[1].name = 'arm_3' is taken by a shape of the robot",
         ),
         (("[tip, arm]", '["arm_3", "arm_4"]'), "pairs a cylinder with a capsule, which is not supported"),
     ):
@@ -251,5 +251,5 @@ def test_corners_of_hulls_are_for_collision_elements(tmp_path):
     with pytest.raises(ConfigError) as caught:
         loads(f"name: x\nrobot: {{urdf: {{path: {path}, corners: 8}}}}\n", "<test>")
     assert str(caught.value).endswith(
-        "robot.urdf.corners is for collision elements: write collision: true, or remove it."
+        "robot.urdf.corners is for collision shapes: write collision: true, or remove it."
     )

@@ -43,7 +43,7 @@ from hapticsim.errors import HapticsimError
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.multibody.joint import WORLD, Joint
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.urdf import load_urdf
 from tests.models import Y, body, branching_tree, pendulum, planar_two_link, some_state
 from tests.places import CONFIGS
 

@@ -13,9 +13,9 @@ from hapticsim.equations.catalogue import CATALOGUE
 from hapticsim.equations.compiled import compile_equations
 from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.linkage import Linkage
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 
 pin = pytest.importorskip("pinocchio")
 from tools.pinocchio_peer import Peer  # noqa: E402

@@ -21,11 +21,11 @@ from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
 from hapticsim.kernels.solve import response as kernels
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.offline.chains import planar_chain
 from tests import naive
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled

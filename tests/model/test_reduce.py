@@ -11,12 +11,12 @@ from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.frames import frame_pose
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.errors import HapticsimError
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.reduce import kept_coordinates, kept_speeds, lock_joints
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 from tests.models import Z, at, body, branching_tree, some_state, turn, wam
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.errors import ConfigError
-from hapticsim.model.library import library_models, library_path
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.tree import Model
+from hapticsim.model.robot_file.library import library_models, library_path
 from tests.config.test_config import body_poses
 
 ROBOTS = library_models()
@@ -194,7 +194,7 @@ def test_an_unknown_robot_is_answered_with_the_nearest_name():
 
 
 def test_a_missing_package_is_answered_with_how_to_install_it(monkeypatch):
-    monkeypatch.setattr("hapticsim.model.library.library_models", dict)
+    monkeypatch.setattr("hapticsim.model.robot_file.library.library_models", dict)
     with pytest.raises(ConfigError) as caught:
         library_path("panda", "scene.yaml")
     assert str(caught.value) == (

@@ -11,12 +11,12 @@ from hapticsim.config.load import load, loads
 from hapticsim.equations.tree.linkage import Linkage
 from hapticsim.equations.tree.recursions import forward_dynamics
 from hapticsim.errors import HapticsimError
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
 from hapticsim.model.multibody.joint import JOINT_KINDS, WORLD, Body, Joint, Mimic, Placement
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.library import library_models
+from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.model.write import direction_of, model_to_yaml, rpy_of
 from tests.models import Y, at, body, branching_tree, pendulum, some_state, turn
 from tests.places import WAM

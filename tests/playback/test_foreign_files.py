@@ -17,7 +17,7 @@ from hapticsim.equations.kane.source import MechanismFile, load_mechanism
 from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.files.cache_folder import ENVIRONMENT, cache_folder
 from hapticsim.model.mechanism_model import MechanismModel
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.playback.animation import Animation
 from hapticsim.playback.pictures import film
 from hapticsim.playback.replay import play

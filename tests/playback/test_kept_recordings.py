@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from hapticsim.describe.recorded_scene import scene_of
-from hapticsim.model.library import library_models
+from hapticsim.model.robot_file.library import library_models
 from hapticsim.recording.reader import read_recording
 from hapticsim.simulate.simulation import Simulation
 from hapticsim.simulate.virtual import replay

@@ -53,7 +53,7 @@ def test_a_wheel_holds_every_module_and_scene_and_no_other_top_level_package(bui
         f"{package}/{file.relative_to(ROOT / name)}"
         for name, package in SOURCES.items()
         for file in (ROOT / name).rglob("*")
-        if file.suffix in (".py", ".yaml", ".csv", ".ply")
+        if file.suffix in (".py", ".yaml", ".csv", ".ply", ".xml")
     }
     assert inside == wanted
 

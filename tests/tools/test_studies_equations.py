@@ -15,8 +15,8 @@ import pytest
 
 from hapticsim.equations.algorithms import ALGORITHMS
 from hapticsim.equations.operations import operations_of
-from hapticsim.model.library import library_models
 from hapticsim.model.moving import moving_tree
+from hapticsim.model.robot_file.library import library_models
 
 TOOLS = Path(__file__).parents[2] / "tools"
 WORST = "mass and length 10^k"

@@ -216,7 +216,7 @@ def test_shipped_scenes_keep_the_classical_method(name):
 
 def test_a_robot_of_the_library_with_stiff_joints_falls_and_loses_energy():
     from hapticsim.commands.experiment import read_scene
-    from hapticsim.model.library import library_path
+    from hapticsim.model.robot_file.library import library_path
 
     sim = hs.Simulation(read_scene(library_path("xarm7"), []))
     assert sim.plan.damping_rate / 1000.0 > 2.78, "the classical method diverges"

@@ -12,10 +12,17 @@ import numpy as np
 
 from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.errors import ConfigError, listed
-from hapticsim.model.multibody.urdf_elements import Element, name_of, number_of, origin_of, root_of, vector_of
+from hapticsim.model.robot_file.urdf import MOST_PARTS
+from hapticsim.model.robot_file.urdf_elements import (
+    Element,
+    name_of,
+    number_of,
+    origin_of,
+    root_of,
+    vector_of,
+)
 from hapticsim.model.scene import Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
-from hapticsim.model.urdf import MOST_PARTS
 
 KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
 ROS_FOLDERS = (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share"))  # variables, and where packages lie

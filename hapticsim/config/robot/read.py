@@ -14,13 +14,13 @@ from hapticsim.config.schema.robot import MechanismEntry, Mjcf, Robot, Urdf
 from hapticsim.errors import ConfigError, Refuse, listed, nearest
 from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.constraints import Constraint
-from hapticsim.model.library import library_path
 from hapticsim.model.mjcf.read import read_mjcf
 from hapticsim.model.mjcf.state import JointState
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.protocol import SceneModel
+from hapticsim.model.robot_file.library import library_path
+from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.model.scene import Handle, Shape, TorqueLaw
-from hapticsim.model.urdf import load_urdf
 
 FORMS = ("urdf", "mjcf", "mechanism")
 FileOf = Callable[[tuple[str | int, ...]], Path]

@@ -1,4 +1,4 @@
-"""A file that holds a robot and no scene: URDF or MJCF, told apart by its suffix."""
+"""A file that holds a robot and no scene, told apart by its suffix: URDF or MJCF."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hapticsim.model.mjcf.read import load_mjcf
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.urdf import load_urdf
+from hapticsim.model.robot_file.urdf import load_urdf
 
 TITLES = {".urdf": "a URDF", ".xacro": "a URDF", ".xml": "an MJCF file", ".mjcf": "an MJCF file"}
 

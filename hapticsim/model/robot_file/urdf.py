@@ -20,7 +20,14 @@ from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic
 from hapticsim.model.multibody.notes import urdf_notes
 from hapticsim.model.multibody.order import check_names, order_tree
 from hapticsim.model.multibody.tree import Model
-from hapticsim.model.multibody.urdf_elements import Element, name_of, number_of, origin_of, root_of, vector_of
+from hapticsim.model.robot_file.urdf_elements import (
+    Element,
+    name_of,
+    number_of,
+    origin_of,
+    root_of,
+    vector_of,
+)
 
 _KINDS = {"floating": "free"} | {k: k for k in ("revolute", "continuous", "prismatic", "planar", "fixed")}
 _LINK, _JOINT = "link {!r}".format, "joint {!r}".format

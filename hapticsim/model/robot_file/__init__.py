@@ -1,0 +1,1 @@
+"""Files that hold a robot and no scene, a URDF or an MJCF file, into a model."""
