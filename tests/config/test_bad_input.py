@@ -152,7 +152,7 @@ def test_a_bad_value_is_refused_with_this_sentence(old, new, sentence):
         ("a: &x [*x]\n", "line 1 is nested deeper than 40 levels: flatten it."),
         ("a: " + "[" * 2000, "is nested deeper than 40 levels: flatten it."),
         ("a: \0", "is not YAML (unacceptable character #x0000: special characters are not allowed): save it as plain text in UTF-8."),
-        ("name: x\nrobot: {}\n", "robot has neither bodies and joints nor a urdf: give one of the two."),
+        ("name: x\nrobot: {}\n", "robot has neither bodies and joints nor a urdf, mjcf or mechanism: give one of them."),
         ("name: x\nrobot: {bodies: []}\n", "robot.bodies is empty: a robot needs at least one body."),
         ("name: x\nrobot: {urdf: {}}\n", "robot.urdf must have either a path or the name of a robot in package: give one of the two."),
         ("name: x\nrobot: {bodies: [{name: b}], joints: [{name: j, type: fixed, parent: world, child: b}]}\n", "robot has no joint that moves: give at least one a type other than fixed."),

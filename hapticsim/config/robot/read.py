@@ -50,7 +50,7 @@ def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: 
     if inline and entry.mechanism is not None:
         raise refuse(("robot",), "has a mechanism and a tree beside it: give one of the two.")
     if not inline and not given:
-        raise refuse(("robot",), "has neither bodies and joints nor a urdf: give one of the two.")
+        raise refuse(("robot",), "has neither bodies and joints nor a urdf, mjcf or mechanism: give one of them.")
     file = file_of(("robot", *given))
     if entry.mechanism is not None:
         return RobotParts(_of_mechanism(entry.mechanism, file, refuse))
