@@ -10,6 +10,7 @@ above 1e-8.  Files without a joint, and those that MuJoCo refuses itself, are to
 
 from __future__ import annotations
 
+import math
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,9 +48,14 @@ def check(path: Path, states: int) -> Found:
     accelerations = poses = 0.0
     for _ in range(states):
         q, u = peer.random_state(rng)
-        accelerations = max(accelerations, relative(*peer.accelerations(q, u)))
-        poses = max(poses, relative(*peer.poses(q, u)))
+        accelerations = worst(accelerations, relative(*peer.accelerations(q, u)))
+        poses = worst(poses, relative(*peer.poses(q, u)))
     return {"nu": peer.model.nu, "accelerations": accelerations, "poses": poses}
+
+
+def worst(a: float, b: float) -> float:
+    """Return the larger error; one that is no number is infinite."""
+    return max(a, b) if b == b else math.inf
 
 
 def files_in(paths: list[Path]) -> list[Path]:

@@ -258,7 +258,7 @@ def _check_corners(a: Shape, b: Shape, place: tuple[str | int, ...], refuse: Ref
         raise refuse(
             place,
             f"= [{a.name}, {b.name}] lays a mesh on a plane that {found or 'is not convex'}: give it convex: "
-            f"true and corners: a number up to {MOST_CORNERS} (a robot: robot.urdf.corners).",
+            f"true and corners: a number up to {MOST_CORNERS} (of a robot: robot.urdf or robot.mjcf).",
         )
 
 

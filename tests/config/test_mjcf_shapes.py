@@ -20,6 +20,7 @@ ALL = """
   <worldbody>
     <geom name="floor" type="plane" size="0 0 1" pos="0 0 -1" rgba="0.2 0.4 0.6 1"/>
     <body name="thing" pos="0 0 0.5"><freejoint/>
+      <geom type="sphere" size="0.5" contype="0" conaffinity="0"/>
       <geom type="sphere" size="0.1"/>
       <geom type="capsule" size="0.1 0.2" pos="1 0 0" euler="90 0 0"/>
       <geom type="cylinder" size="0.1 0.2" pos="2 0 0"/>

@@ -74,13 +74,23 @@ TIED = """
       <geom type="box" size="0.1 0.1 0.1" pos="0.1 0 0"/>
       <body name="tip" pos="0.3 0 0"><joint name="s" type="slide" axis="1 0 0"/><geom size="0.05"/>
         <site name="grip" pos="0.1 0.02 0" euler="10 20 30"/></body></body>
-    <body name="free" pos="1.5 0 0" euler="5 6 7"><freejoint/><geom type="box" size="0.05 0.06 0.07"/></body>
+    <body name="free" pos="1.5 0 0" euler="5 6 7"><freejoint/>
+      <site name="hand" pos="0 0.01 0.02" euler="15 20 40"/>
+      <geom type="box" size="0.05 0.06 0.07"/></body>
   </worldbody>
-  <tendon><fixed name="t"><joint joint="a" coef="2"/><joint joint="s" coef="-0.5"/></fixed></tendon>
+  <tendon>
+    <fixed name="v"><joint joint="b" coef="1.5"/></fixed>
+    <fixed name="t"><joint joint="a" coef="2"/><joint joint="s" coef="-0.5"/></fixed></tendon>
   <equality>{}</equality>
 </mujoco>
 """
 EQUALITIES = {
+    "weld without torque": '<weld body1="tip" body2="free" anchor="0.1 0 0" torquescale="0"/>',
+    "weld turned": '<weld body1="tip" body2="free" relpose="0.3 0.1 0 0.8 0.1 0.5 0.2"/>',
+    "weld to the world": '<weld body1="free" relpose="-1.4 0.1 0.1 0.9 0.1 0.2 0.3"/>',
+    "weld of sites": '<weld site1="grip" site2="hand"/>',
+    "connect sites": '<connect site1="grip" site2="hand"/>',
+    "tendon to tendon": '<tendon tendon1="t" tendon2="v" polycoef="0.02 0.7 0 0 0"/>',
     "weld of bodies": '<weld body1="tip" body2="free" anchor="0.1 0 0"/>',
     "joint to joint": '<joint joint1="a" joint2="b" polycoef="0.1 -2 0 0 0"/>',
     "joint alone": '<joint joint1="a" polycoef="0.2 0 0 0 0"/>',
@@ -247,18 +257,6 @@ def test_an_equality_holds_what_mujocos_holds(tmp_path, kind):
     assert moved.max() > 1e-2
 
 
-def test_sites_tie_frames(read):
-    (constraint,) = read(
-        TIED.format('<weld site1="grip" site2="hand"/>').replace(
-            "<freejoint/>", '<freejoint/><site name="hand" pos="0 0.01 0.02" euler="40 50 60"/>'
-        )
-    ).constraints
-    assert len(constraint.rows) == 6
-    assert {constraint.rows[0].a, constraint.rows[0].b} == {"tip", "free"}
-    np.testing.assert_allclose(constraint.rows[0].point_a, [0.1, 0.02, 0.0])
-    np.testing.assert_allclose(constraint.rows[0].point_b, [0.0, 0.01, 0.02])
-
-
 def test_an_equality_that_is_not_active_starts_released(read):
     text = TIED.format('<joint name="tie" joint1="a" joint2="b" active="false"/>')
     (constraint,) = read(text).constraints
@@ -302,7 +300,13 @@ def test_the_tree_alone_says_what_it_lacks(tmp_path):
 
 # -- refusals ----------------------------------------------------------------------------------------------
 
-ONE = "<worldbody><body><joint/><geom size='{}'/></body></worldbody>"
+
+def one(size: str = "0.1", name: str = "", joint: str = "", before: str = "") -> str:
+    """A body with a hinge and what is said of it."""
+    body = f"<body {name}><joint/>{joint}<geom size='{size}'/></body>"
+    return f"<mujoco>{before}<worldbody>{body}</worldbody></mujoco>"
+
+
 MANY = "<replicate count='2001' offset='1 0 0'><geom size='.1'/></replicate>"
 WRONG = {
     "": "is not XML: an MJCF file starts with <mujoco>.",
@@ -310,18 +314,25 @@ WRONG = {
     "<robot/>": (
         "has the root element <robot>, and an MJCF file starts with <mujoco>: name it in robot.urdf."
     ),
-    "<mujoco><worldbody><body><frejoint/></body></worldbody></mujoco>": (
-        "is refused by MuJoCo: XML Schema violation: unrecognized element Element 'frejoint', line 1; "
+    one(joint="<jiont/>"): (
+        "is refused by MuJoCo: XML Schema violation: unrecognized element Element 'jiont', line 1; "
         "correct it."
     ),
-    "<mujoco><include file='nowhere.xml'/></mujoco>": (
+    one(before="<include file='nowhere.xml'/>"): (
         "is refused by MuJoCo: XML Error opening file 'nowhere.xml' Element 'include', line 1; correct it."
     ),
-    f"<mujoco>{ONE.format('nan')}</mujoco>": (
-        "is refused by MuJoCo: nan size in geom Element name '', id 0, line 1; correct it."
+    one("nan"): "is refused by MuJoCo: nan size in geom Element name '', id 0, line 1; correct it.",
+    one(before="<asset><hfield name='h' nrow='100000' ncol='100000' size='1 1 1 1'/></asset>"): "MuJoCo",
+    one("1e300"): "has a body mass that is no number up to 1e+15: correct it.",
+    one(before="<option gravity='nan 0 0'/>"): "has a gravity that is no number up to 1e+15: correct it.",
+    one(before="<default><joint damping='-3'/></default>"): (
+        "has a joint with a negative damping: it must be 0 or above."
     ),
-    "<mujoco><asset><hfield name='h' nrow='100000' ncol='100000' size='1 1 1 1'/></asset></mujoco>": "MuJoCo",
-    f"<mujoco>{ONE.format('1e300')}</mujoco>": ("has a body mass that is no number up to 1e+15: correct it."),
+    one(name="name='two&#10;lines'"): "has the name 'two\\nlines', which cannot be printed: rename it.",
+    one(joint="<joint axis='0 0 -1'/>"): (
+        "body 'body_1' has joints that move it the same way ('body_1_joint', 'body_1_joint_2'): remove one, "
+        "or give them an armature."
+    ),
     f"<mujoco><worldbody>{MANY}</worldbody></mujoco>": (
         "is refused by MuJoCo: it has 2001 geoms and may have 2000; correct it."
     ),
@@ -337,6 +348,36 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_sentence(tmp_path, text):
     assert message.startswith(f"{tmp_path / 'robot.xml'}: ")
     assert message.endswith(".") and "\n" not in message
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
+
+
+def test_a_name_that_is_no_utf_8_is_refused(tmp_path):
+    path = tmp_path / "robot.xml"
+    path.write_bytes(one(name="name='caf\xe9'").encode("latin-1"))
+    with pytest.raises(ConfigError, match="UTF-8"):
+        read_mjcf(path, [])
+
+
+def test_the_process_that_compiles_reads_no_modules_beside_the_user(tmp_path, monkeypatch):
+    (tmp_path / "json.py").write_text("raise RuntimeError('not this one')\n")
+    monkeypatch.chdir(tmp_path)
+    assert read_mjcf(written(tmp_path, FOUR_BAR), []).model.nu == 3
+
+
+def test_an_old_mujoco_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("hapticsim.model.mjcf.compiled.version", lambda name: "3.2.7")
+    with pytest.raises(ConfigError, match=r"needs mujoco 4.0 or newer, 3.2.7 is installed: pip install"):
+        read_mjcf(written(tmp_path, FOUR_BAR), [])
+
+
+def test_a_scene_may_extend_one_of_another_folder(tmp_path):
+    (tmp_path / "base").mkdir()
+    (tmp_path / "mine").mkdir()
+    written(tmp_path / "base", EVERY_JOINT)
+    (tmp_path / "base" / "base.yaml").write_text("name: b\nrobot: {mjcf: {path: robot.xml}}\n")
+    text = "extends: ../base/base.yaml\nrobot: {mjcf: {keyframe: storm}}\n"
+    (tmp_path / "mine" / "m.yaml").write_text(text)
+    scene = hs.load(tmp_path / "mine" / "m.yaml")
+    assert scene.q0[scene.model.q_slice("flag_joint")] == pytest.approx(0.7)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):

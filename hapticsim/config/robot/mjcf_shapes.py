@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hapticsim.config.mesh_file.read import surface_of
+from hapticsim.errors import ConfigError
 from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_of
@@ -32,7 +33,7 @@ def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | N
     shapes: list[Shape] = []
     read: dict[int, TriangleMesh] = {}
     left_out: list[str] = []
-    for g in np.flatnonzero(np.asarray(mj.geom_contype) | np.asarray(mj.geom_conaffinity)):
+    for g in np.flatnonzero(names.touching):
         body, mesh = names.bodies[mj.geom_bodyid[g]], None
         X_BS = Placement(rotation_of(mj.geom_quat[g]), np.array(mj.geom_pos[g]))
         a, b, c = mj.geom_size[g].tolist()
@@ -49,7 +50,7 @@ def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | N
             case k if k == MESH:
                 number = int(mj.geom_dataid[g])
                 if number not in read:
-                    read[number] = _hull(path, mj, number, notes, corners)
+                    read[number] = _hull(path, mj, number, names.meshes[number], notes, corners)
                 kind, mesh = "mesh", read[number]
                 size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
             case _:
@@ -62,10 +63,13 @@ def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | N
     return shapes
 
 
-def _hull(path: Path, mj: Any, number: int, notes: list[str], corners: int | None) -> TriangleMesh:
+def _hull(path: Path, mj: Any, number: int, name: str, notes: list[str], corners: int | None) -> TriangleMesh:
     """The convex hull of a mesh, in the frame that MuJoCo gave it."""
     first, count = int(mj.mesh_vertadr[number]), int(mj.mesh_vertnum[number])
     from_, faces = int(mj.mesh_faceadr[number]), int(mj.mesh_facenum[number])
     vertices = np.array(mj.mesh_vert[first : first + count], dtype=float)
     triangles = np.array(mj.mesh_face[from_ : from_ + faces], dtype=np.int64)
-    return surface_of(path, [(vertices, triangles)], notes, True, corners)
+    try:
+        return surface_of(path, [(vertices, triangles)], notes, True, corners)
+    except ConfigError as error:
+        raise ConfigError(path, f"mesh {name!r}", error.problem) from None

@@ -50,8 +50,10 @@ def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: 
     if inline and entry.mechanism is not None:
         raise refuse(("robot",), "has a mechanism and a tree beside it: give one of the two.")
     if not inline and not given:
-        raise refuse(("robot",), "has neither bodies and joints nor a urdf, mjcf or mechanism: give one of them.")
-    file = file_of(("robot", *given))
+        raise refuse(
+            ("robot",), "has neither bodies and joints nor a urdf, mjcf or mechanism: give one of them."
+        )
+    file = file_of(("robot", *given, "path")[: 3 if given else 1])
     if entry.mechanism is not None:
         return RobotParts(_of_mechanism(entry.mechanism, file, refuse))
     parts = None
@@ -107,13 +109,14 @@ def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
     shapes = mjcf_shapes(path, robot, notes, entry.corners) if entry.collision else []
     start: dict[str, JointState] = {}
     if entry.keyframe is not None:
-        if entry.keyframe not in robot.keyframes:
-            known = f"they are {listed(robot.keyframes)}" if robot.keyframes else "the file has none"
+        valid = robot.names.keyframes
+        if entry.keyframe not in valid:
+            known = f"they are {listed(valid)}" if valid else "the file has none"
             raise refuse(
                 (*place, "keyframe"),
-                f"= {entry.keyframe!r} is no keyframe{nearest(entry.keyframe, robot.keyframes)}: {known}.",
+                f"= {entry.keyframe!r} is no keyframe{nearest(entry.keyframe, valid)}: {known}.",
             )
-        start = robot.keyframes[entry.keyframe]
+        start = robot.keyframe(entry.keyframe)
     return RobotParts(robot.model, tuple(shapes), robot.constraints, robot.springs, robot.sites, start)
 
 

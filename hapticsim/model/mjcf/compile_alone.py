@@ -1,7 +1,7 @@
-"""Compile an MJCF file in a process of its own: ``python -m ...compile_alone IN.xml OUT.mjb``.
+"""Compile an MJCF file in a process of its own: ``python compile_alone.py IN.xml OUT.mjb``.
 
 MuJoCo's compiler takes all memory and ends its process where a file asks for a field of 1e10 points.  The
-last line that is printed is JSON: ``error``, or ``warnings``.
+last line that is printed is JSON: ``error``, or ``warnings``.  Nothing of hapticsim is imported here.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 import sys
 
+import mujoco
+
 MOST_MEMORY = 8 << 30  # bytes of addresses
-MOST_PARTS = 2000  # as of a URDF
+MOST_PARTS = 2000  # of a kind, as of a URDF
+KINDS = ("bodies", "joints", "geoms", "sites", "equalities", "tendons", "keys", "meshes")
 
 
 def main() -> None:
     """Compile the file named first into the one named second."""
-    import mujoco
-
     _bound_memory()
     source, target = sys.argv[1:]
     warnings: list[str] = []
@@ -24,14 +25,18 @@ def main() -> None:
     answer: dict[str, object] = {"warnings": warnings}
     try:
         spec = mujoco.MjSpec.from_file(source)
-        parts = {"bodies": len(spec.bodies), "joints": len(spec.joints), "geoms": len(spec.geoms)}
-        too_many = {what: found for what, found in parts.items() if found > MOST_PARTS}
-        for what, found in too_many.items():
-            answer = {"error": f"it has {found} {what} and may have {MOST_PARTS}"}
-        if not too_many:
-            mujoco.mj_saveModel(spec.compile(), target)
-    except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        answer = {"error": str(error)}
+        found = {kind: len(getattr(spec, kind)) for kind in KINDS}
+        if too_many := [kind for kind in KINDS if found[kind] > MOST_PARTS]:
+            kind = too_many[0]
+            answer = {"error": f"it has {found[kind]} {kind} and may have {MOST_PARTS}"}
+        else:
+            model = spec.compile()
+            if model.nkey > MOST_PARTS:
+                answer = {"error": f"it has {model.nkey} keyframes and may have {MOST_PARTS}"}
+            else:
+                mujoco.mj_saveModel(model, target)
+    except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
+        answer = {"error": str(error) or type(error).__name__}
     print(f"\n{json.dumps(answer)}")
 
 

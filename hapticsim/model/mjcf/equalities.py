@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.model.constraints import NAME_LENGTH, Constraint, Row, joint_rows, point_rows, weld_rows
+from hapticsim.model.constraints import Constraint, Row, joint_rows, point_rows, weld_rows
 from hapticsim.model.mjcf.naming import Names
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_of
@@ -18,6 +18,7 @@ from hapticsim.model.multibody.rotation import rotation_of
 CONNECT, WELD, JOINT, TENDON = range(4)  # mjtEq
 BODY, SITE = 1, 6  # mjtObj
 JOINT_WRAP = 1  # mjtWrap
+TORQUE_SCALE = 10  # where it stands in the data of a weld
 
 Factors = list[tuple[str, float]]
 
@@ -30,8 +31,6 @@ def constraints_of(mj: Any, names: Names, notes: list[str]) -> tuple[Constraint,
         rows = _rows(mj, names, e)
         if isinstance(rows, str):
             notes.append(f"the equality {name!r} is left out: {rows}.")
-        elif len(name) > NAME_LENGTH or not name.isprintable():
-            notes.append(f"an equality is left out, as its name cannot be one of a constraint: {name!r}.")
         else:
             made.append(Constraint(name, rows, bool(mj.eq_active0[e])))
     return tuple(made)
@@ -49,7 +48,8 @@ def _rows(mj: Any, names: Names, e: int) -> tuple[Row, ...] | str:
 
 def _two_frames(mj: Any, names: Names, e: int) -> tuple[Row, ...] | str:
     """Rows of a point or a frame in common, said by bodies or by sites."""
-    ids, data, weld = (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])), mj.eq_data[e], mj.eq_type[e] == WELD
+    ids, data = (int(mj.eq_obj1id[e]), int(mj.eq_obj2id[e])), mj.eq_data[e]
+    weld = mj.eq_type[e] == WELD
     if mj.eq_objtype[e] == SITE:
         bodies = tuple(int(mj.site_bodyid[i]) for i in ids)
         X_A, X_B = (Placement(rotation_of(mj.site_quat[i]), np.array(mj.site_pos[i])) for i in ids)
@@ -61,7 +61,9 @@ def _two_frames(mj: Any, names: Names, e: int) -> tuple[Row, ...] | str:
     if mj.body_weldid[bodies[0]] == mj.body_weldid[bodies[1]]:
         return "its bodies cannot move against each other"
     a, b = (names.bodies[i] for i in bodies)
-    return weld_rows(a, X_A, b, X_B) if weld else point_rows(a, X_A.translation, b, X_B.translation)
+    if weld and data[TORQUE_SCALE] != 0.0:
+        return weld_rows(a, X_A, b, X_B)
+    return point_rows(a, X_A.translation, b, X_B.translation)  # a weld without torque holds a point
 
 
 def _sum(mj: Any, names: Names, e: int) -> tuple[Row, ...] | str:

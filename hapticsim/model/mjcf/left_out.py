@@ -45,6 +45,9 @@ def left_out(mj: Any, names: Names) -> list[str]:
 def _counts(mj: Any) -> list[tuple[str, int]]:
     fixed = [all(mj.wrap_type[w] == 1 for w in _wraps(mj, t)) for t in range(mj.ntendon)]
     forces = (
+        mj.tendon_stiffnesspoly.any(axis=1),
+        mj.tendon_dampingpoly.any(axis=1),
+        mj.tendon_plasticadr >= 0,
         mj.tendon_stiffness,
         mj.tendon_damping,
         mj.tendon_frictionloss,
@@ -59,6 +62,7 @@ def _counts(mj: Any) -> list[tuple[str, int]]:
         ("fixed tendons with springs, damping, friction, armature or limits", int(np.sum(acting[fixed]))),
         ("flexible bodies and skins", mj.nflex + mj.nskin),
         ("plugins", mj.nplugin),
+        ("contact pairs and exclusions", mj.npair + mj.nexclude),
         ("mocap bodies, which stand still here", mj.nmocap),
     ]
 

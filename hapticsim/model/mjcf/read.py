@@ -30,15 +30,19 @@ class MjcfRobot:
     constraints: tuple[Constraint, ...]
     springs: tuple[TorqueLaw, ...]  # of joints, in the order of the joints
     sites: dict[str, Handle]  # by name
-    keyframes: dict[str, dict[str, JointState]]  # by name, then by the name of a joint
     mj: Any = field(repr=False)  # mujoco.MjModel
     names: Names = field(repr=False)
+
+    def keyframe(self, name: str) -> dict[str, JointState]:
+        """Return coordinates and speeds by joint at a keyframe; the names are in ``names.keyframes``."""
+        k = self.names.keyframes.index(name)
+        return tree_state(self.mj, self.names, self.mj.key_qpos[k], self.mj.key_qvel[k])
 
 
 def read_mjcf(path: Path, notes: list[str]) -> MjcfRobot:
     """Read a robot from an MJCF file; arguments and refusals as in ``load_mjcf``."""
     mj = compiled(path, notes)
-    names = Names(mj)
+    names = Names(path, mj, notes)
     model = tree_of(path, mj, names)
     notes += joint_notes(model.joints)
     constraints = constraints_of(mj, names, notes)
@@ -47,10 +51,7 @@ def read_mjcf(path: Path, notes: list[str]) -> MjcfRobot:
         name: Handle(names.bodies[mj.site_bodyid[s]], np.array(mj.site_pos[s]))
         for s, name in enumerate(names.sites)
     }
-    keyframes = {
-        name: tree_state(mj, names, mj.key_qpos[k], mj.key_qvel[k]) for k, name in enumerate(names.keyframes)
-    }
-    return MjcfRobot(model, constraints, _springs(mj, names), sites, keyframes, mj, names)
+    return MjcfRobot(model, constraints, _springs(mj, names), sites, mj, names)
 
 
 def load_mjcf(path: str | Path, notes: list[str] | None = None) -> Model:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hapticsim.errors import ConfigError, listed
 from hapticsim.model.mjcf.naming import Names
 from hapticsim.model.multibody.checks import check_moving_bodies
 from hapticsim.model.multibody.joint import Body, Joint, Placement
@@ -21,6 +22,7 @@ from hapticsim.model.multibody.rotation import rotation_of
 from hapticsim.model.multibody.tree import Model
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+SAME = 1e-6  # rad and m: directions of joints that differ by less
 KINDS = {FREE: "free", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}
 
 
@@ -34,10 +36,34 @@ def tree_of(path: Path, mj: Any, names: Names) -> Model:
     bodies: list[Body] = []
     joints: list[Joint] = []
     for index in range(1, mj.nbody):
+        _check_directions(path, mj, names, index)
         _add(mj, names, index, bodies, joints)
     ordered = order_tree(path, bodies, joints, "body {!r}".format, "joint {!r}".format)
     check_moving_bodies(path, *ordered, "body {!r}".format)
-    return Model(names.model or path.stem, *ordered, np.array(mj.opt.gravity))
+    return Model(names.model, *ordered, np.array(mj.opt.gravity))
+
+
+def _check_directions(path: Path, mj: Any, names: Names, index: int) -> None:
+    """Refuse joints of a body that move it the same way: between them nothing has mass.
+
+    An armature on all of them but one would tell them apart.
+    """
+    first, count = int(mj.body_jntadr[index]), int(mj.body_jntnum[index])
+    bare = [j for j in range(first, first + count) if not mj.dof_armature[mj.jnt_dofadr[j]] > 0.0]
+    twists = []
+    for j in bare:
+        p, axis, kind = np.array(mj.jnt_pos[j]), np.array(mj.jnt_axis[j]), int(mj.jnt_type[j])
+        for a in {HINGE: [axis], BALL: list(np.eye(3))}.get(kind, []):
+            twists.append(np.concatenate([a, np.cross(p, a)]))
+        if kind == SLIDE:
+            twists.append(np.concatenate([np.zeros(3), axis]))
+    if (twists and np.linalg.svd(np.array(twists), compute_uv=False)[-1] < SAME) or len(twists) > 6:
+        raise ConfigError(
+            path,
+            f"body {names.bodies[index]!r}",
+            f"has joints that move it the same way ({listed(names.joints[j] for j in bare)}): remove one, or "
+            "give them an armature.",
+        )
 
 
 def _add(mj: Any, names: Names, index: int, bodies: list[Body], joints: list[Joint]) -> None:
@@ -84,5 +110,7 @@ def _joint(mj: Any, j: int, name: str, parent: str, child: str, X_PJ: Placement)
         armature=0.0 if kind == "free" else float(mj.dof_armature[dof]),
         lower=float(low),
         upper=float(high),
-        effort_limit=float(mj.jnt_actfrcrange[j][1]) if one and mj.jnt_actfrclimited[j] else math.inf,
+        effort_limit=float(np.abs(mj.jnt_actfrcrange[j]).max())
+        if one and mj.jnt_actfrclimited[j]
+        else math.inf,
     )
