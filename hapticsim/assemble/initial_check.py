@@ -11,6 +11,7 @@ import numpy as np
 from hapticsim.arguments import number, numbers, shown, unusable
 from hapticsim.assemble.assembly import Assembly, angular_speeds, assemble
 from hapticsim.assemble.overlap import overlap_of
+from hapticsim.assemble.twisted_welds import refuse_twisted
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, Output
@@ -66,6 +67,7 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
             f"start with at most {GAP:g}, or write 'close_loops: true' to start at the nearest place "
             "where it is closed.",
         )
+    refuse_twisted(assembly, assembly.scene.q0, path, "initial")
 
 
 def refuse_beyond(assembly: Assembly, q: np.ndarray, u: np.ndarray, path: str, key: str) -> None:
