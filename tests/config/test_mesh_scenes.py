@@ -213,7 +213,7 @@ def test_a_convex_mesh_may_touch_a_plane_and_another_may_not(folder):
     written(folder / "bone.obj", dented, CUBE_TRIANGLES)
     assert refusal(folder, HULL.replace(", convex: true", ""), pair).endswith(
         "= [part, floor] lays a mesh on a plane that is not convex: give it convex: true and corners: "
-        "a number up to 64 (a robot: robot.urdf.corners)."
+        "a number up to 64 (of a robot: robot.urdf or robot.mjcf)."
     )
     assert refusal(folder, HULL.replace("convex: true", "corners: 8"), pair) == (
         "shapes[4].corners is for hulls: write convex: true, or remove it."

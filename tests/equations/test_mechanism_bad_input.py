@@ -196,7 +196,7 @@ SCENE = "name: bob\nrobot: {mechanism: {path: bob.py}}\n"
 SCENES = [
     ("path: bob.py}", "path: bob.py, parameters: {mass_kg: [1]}}", "robot.mechanism.parameters.mass_kg = [1] is not usable: write a number, a word, true or false."),
     ("path: bob.py}", "path: bob.py, parameters: {mass_kg: .nan}}", "robot.mechanism.parameters.mass_kg = nan is not usable: write a number, a word, true or false."),
-    ("{mechanism", "{urdf: {package: panda}, mechanism", "robot has a mechanism and a tree beside it: give one of the two."),
+    ("{mechanism", "{urdf: {package: panda}, mechanism", "robot.mechanism stands beside urdf: give one of the two."),
     ("name: bob\n", "name: bob\ninitial: {q_rad: {q3: 1}}\n", "initial.q_rad.q3 names no coordinate (did you mean 'q2'?): they are 'q1', 'q2'."),
     ("name: bob\n", "name: bob\ninitial: {q_rad: {q2: 1}}\n", "initial.q_rad.q2 is a coordinate in m: write it under q_m."),
     ("name: bob\n", "name: bob\ninitial: {u_m_per_s: {u1: 1}}\n", "initial.u_m_per_s.u1 is a speed in rad: write it under u_rad_per_s."),
