@@ -334,7 +334,7 @@ def test_the_command_prints_tables_and_refuses_in_one_sentence(cache: Path, urdf
     assert "freed 0.0 MB" in done.stdout and all(name in done.stdout for name in CATALOGUE)
     assert re.search(r"crane: ready in \d+\.\d s", done.stdout)
     for arguments, sentence in (
-        ([], "hapticsim compile needs a scene or a URDF: name one, or give --prune.\n"),
+        ([], "hapticsim compile needs a scene, a URDF or an MJCF file: name one, or give --prune.\n"),
         (
             [str(urdf), "--precision", "float32"],
             "--precision float32 is for the algorithms of forward dynamics: give --algorithms too.\n",
