@@ -220,6 +220,52 @@ def test_bodies_of_a_scene_hang_on_the_robot(tmp_path):
     assert scene.q0[scene.model.q_slice("flag_joint")] == pytest.approx(0.7)
 
 
+# -- random trees ------------------------------------------------------------------------------------------
+
+
+def random_tree(rng: np.random.Generator) -> str:
+    """Two branches of bodies with up to three joints each, anywhere in them, and all that joints have."""
+
+    def numbers(*values: float) -> str:
+        return " ".join(f"{v:.6g}" for v in values)
+
+    def joint(kind: str) -> str:
+        text = f'<joint type="{kind}" pos="{numbers(*rng.uniform(-0.2, 0.2, 3))}" '
+        text += f'damping="{rng.uniform(0, 0.5):.4g}" armature="{rng.uniform(0.001, 0.1):.4g}" '
+        if kind == "ball":
+            return text + "/>"
+        axis, ref = numbers(*rng.normal(size=3)), rng.uniform(-0.5, 0.5)
+        spring = f'stiffness="{rng.uniform(0, 5):.4g}" springref="{rng.uniform(-1, 1):.4g}" '
+        return text + f'axis="{axis}" ref="{ref:.4g}" {spring if rng.random() < 0.5 else ""}/>'
+
+    def body(depth: int) -> str:
+        kinds = [
+            str(k)
+            for k in rng.choice(
+                ["hinge", "slide", "ball"], int(rng.integers(depth == 0, 4)), p=[0.5, 0.3, 0.2]
+            )
+        ]
+        if kinds.count("ball") > 0:  # with another joint that turns it, one way would be there twice
+            kinds = ["ball"]
+        joints = "<freejoint/>" if depth == 0 and rng.random() < 0.3 else "".join(joint(k) for k in kinds)
+        below = "".join(body(depth + 1) for _ in range(int(rng.integers(0, 3)) if depth < 3 else 0))
+        name = f'name="b{rng.integers(1 << 40)}" ' if rng.random() < 0.5 else ""
+        pose = f'pos="{numbers(*rng.uniform(-0.5, 0.5, 3))}" euler="{numbers(*rng.uniform(-180, 180, 3))}"'
+        size, at = numbers(*rng.uniform(0.02, 0.2, 3)), numbers(*rng.uniform(-0.1, 0.1, 3))
+        geom = f'<geom type="box" size="{size}" pos="{at}"/>'
+        return f"<body {name}{pose}>{joints}{geom}{below}</body>"
+
+    option = f'<option gravity="{numbers(*rng.uniform(-9, 9, 3))}"/>'
+    return f"<mujoco>{option}<worldbody>{body(0)}{body(0)}</worldbody></mujoco>"
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(20), *(pytest.param(s, marks=pytest.mark.long) for s in range(20, 300))]
+)
+def test_a_random_tree_moves_as_in_mujoco(tmp_path, seed):
+    check_agrees(written(tmp_path, random_tree(np.random.default_rng(seed))), states=3)
+
+
 # -- equalities --------------------------------------------------------------------------------------------
 
 
