@@ -6,7 +6,8 @@
 The messages are those of fuzz_wire.py: about half are not acceptable.  As the device, a good hello
 goes before every 200 of them, so that the damage is done in sessions.  They are sent as fast as the server
 takes them.  Fails unless every frame was counted, memory stayed, nothing was written to standard error, and
-no tick was missed because its own execution took longer than the period.
+no tick took longer than the period by what it did itself: the time in which the host stood still, as a probe
+on each processor saw it, is not counted (long_ticks.py).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import zmq
 from bench_loop import script
 from fuzz_wire import damaged, resident_MiB
 from hapticsim_devices.scripted import Scripted
+from long_ticks import LongTicks, TickWatch
 from rich.progress import track
 
 import hapticsim as hs
@@ -53,11 +55,11 @@ class Served:
     def __init__(self, folder: Path) -> None:
         self.device, self.record = f"ipc://{folder}/device.sock", folder / "run.mcap"
         self._errors = folder / "errors.txt"
-        publish = f"ipc://{folder}/publish.sock"
+        self.publish = f"ipc://{folder}/publish.sock"
         command = [*PYTHON, "-m", "hapticsim", "serve", str(CONFIG), "--quiet", "--record", self.record]
-        command += ["--device-endpoint", self.device, "--publish-endpoint", publish]
+        command += ["--device-endpoint", self.device, "--publish-endpoint", self.publish]
         self.process = subprocess.Popen(command, stderr=self._errors.open("w"), stdout=subprocess.DEVNULL)
-        self.observer = hs.Subscriber(publish, ("stats",))
+        self.observer = hs.Subscriber(self.publish, ("stats",))
         if self.observer.latest("stats", START_S) is None:
             sys.exit(f"the server did not start:\n{self._errors.read_text()}")
         self._compiling = len(self._errors.read_text())  # progress of a first start is no trouble
@@ -85,10 +87,13 @@ class Served:
         return self._errors.read_text()[self._compiling :]
 
 
-def fuzz_as_device(socket: zmq.Socket[bytes], rng: random.Random, count: int, served: Served) -> int:
+def fuzz_as_device(
+    socket: zmq.Socket[bytes], rng: random.Random, count: int, served: Served, watch: TickWatch
+) -> int:
     """Send damaged messages inside sessions; returns how many frames were sent, hellos included."""
     hello, number, sent = Scripted().info.hello(), 0, 0
     for start in track(range(0, count, PORTION), "fuzzing"):
+        watch.look()
         session = 0
         while session == 0:
             number += 1
@@ -125,9 +130,13 @@ def welcomed(socket: zmq.Socket[bytes], stamp_ns: int) -> int:
     return 0
 
 
-def fuzz_as_stranger(socket: zmq.Socket[bytes], rng: random.Random, count: int, served: Served) -> int:
+def fuzz_as_stranger(
+    socket: zmq.Socket[bytes], rng: random.Random, count: int, served: Served, watch: TickWatch
+) -> int:
     """Send damaged messages without having been welcomed; returns how many."""
     for number in track(range(count), "fuzzing"):
+        if number % PORTION == 0:
+            watch.look()
         put(socket, damaged(rng, number), served)
     return count
 
@@ -163,20 +172,20 @@ class Span:
     def dropped(self) -> Counter[str]:
         return Counter(self.after["dropped"]) - Counter(self.before["dropped"])
 
-    def tell(self, recording: Recording, period_us: float) -> int:
-        """Print how punctual the loop was; returns how many ticks its own execution cost."""
-        tick = recording.column("tick")
-        inside = (tick > self.before["ticks"]) & (tick <= self.after["ticks"])
+    def tell(self, recording: Recording, watch: TickWatch, period_us: float) -> LongTicks:
+        """Print how punctual the loop was; returns what took it longer than a period."""
         late, work, armed = (
-            recording.column(name)[inside] for name in ("lateness_us", "execution_us", "safety")
+            recording.column(name)[: self.after["ticks"]]
+            for name in ("lateness_us", "execution_us", "safety")
         )
-        own = int(np.sum(work // period_us))
+        first = int(self.before["ticks"])
+        long = watch.judge(1e-6 * late, 1e-6 * work, 1e-6 * period_us, first)
         print(
-            f"{self.name}: {len(late)} ticks, {self.more('missed')} missed, {own} of them by own execution; "
-            f"p50/p99/p99.9/max late {_four(late)} us, execution {_four(work)} us; "
-            f"armed {np.mean(armed == Safety.ARMED):.0%}"
+            f"{self.name}: {len(late) - first} ticks, {self.more('missed')} missed; p50/p99/p99.9/max late "
+            f"{_four(late[first:])} us, execution {_four(work[first:])} us; "
+            f"armed {np.mean(armed[first:] == Safety.ARMED):.0%}\n  {long.sentence()}"
         )
-        return own
+        return long
 
 
 def _four(us: np.ndarray) -> str:
@@ -196,22 +205,23 @@ def main() -> int:
         socket = context.socket(zmq.DEALER)
         socket.sndtimeo = STUCK_MS
         socket.connect(served.device)
-        with pushing(served.device, stranger):
+        with pushing(served.device, stranger), TickWatch(served.publish) as watch:
             start = served.statistics()
             time.sleep(QUIET_S)
             quiet = Span("quiet", start, served.statistics())
-            fuzz(socket, rng, WARM_UP, served)
+            fuzz(socket, rng, WARM_UP, served, watch)
             memory, calm = resident_MiB(served.process.pid), served.statistics()
             began = time.monotonic()
-            sent = fuzz(socket, rng, options.count, served)
+            sent = fuzz(socket, rng, options.count, served, watch)
             took_s = time.monotonic() - began
             fuzzed = Span("fuzzed", calm, served.statistics())
+            watch.look()
             grown = resident_MiB(served.process.pid) - memory
         socket.close(linger=0)
         errors = served.end()
         recording = read_recording(served.record)
-    quiet.tell(recording, period_us)
-    own = fuzzed.tell(recording, period_us)
+    quiet.tell(recording, watch, period_us)
+    own = fuzzed.tell(recording, watch, period_us).own
     counted = sum(fuzzed.dropped().values()) + (0 if stranger else fuzzed.more("received"))
     print(f"sent {sent} in {took_s:.0f} s, {sent / took_s:,.0f} a second; counted {counted}:")
     print(f"  refused {dict(sorted(fuzzed.dropped().items()))}, taken {fuzzed.more('received')}")
@@ -219,7 +229,7 @@ def main() -> int:
     failures = {
         f"{sent - counted} frames were not counted": counted != sent,
         f"memory grew by {grown:.1f} MiB": grown > GROWTH_LIMIT_MiB,
-        f"{own} ticks took longer than the period": own > 0,
+        f"{own} ticks took longer than the period by themselves": own > 0,
         f"the server complained:\n{errors}": bool(errors.strip()),
     }
     for failure in (words for words, true in failures.items() if true):

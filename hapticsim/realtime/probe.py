@@ -80,7 +80,7 @@ class Stall:
 class _Watcher:
     """One thread on one processor."""
 
-    def __init__(self, kernel: Any, processor: int, priority: int | None) -> None:
+    def __init__(self, kernel: Any, processor: int, priority: int | None, least_ns: int) -> None:
         self.processor, self.granted = processor, "ordinary priority"
         self._control, self.found = np.zeros(1, np.int64), np.zeros(2, np.int64)
         self._ring = np.zeros((KEPT, 2), np.int64)
@@ -93,7 +93,7 @@ class _Watcher:
             if priority is not None:
                 self.granted = request_priority(priority)
             self._ready.set()
-            kernel(self._control, STEP_NS, LEAST_NS, self._ring, self.found, timespec, rest)
+            kernel(self._control, STEP_NS, least_ns, self._ring, self.found, timespec, rest)
 
         self.thread = threading.Thread(target=body, name=f"hapticsim-probe-{processor}", daemon=True)
         self.thread.start()
@@ -117,15 +117,24 @@ class HostProbe:
     ----------
     priority : SCHED_FIFO, or None for the ordinary one.
     progress : called with a line when something has to be compiled.
+    least_ns : shorter stalls are not kept one by one.
     """
 
-    def __init__(self, priority: int | None = PRIORITY, progress: Callable[[str], Any] | None = None) -> None:
+    def __init__(
+        self,
+        priority: int | None = PRIORITY,
+        progress: Callable[[str], Any] | None = None,
+        least_ns: int = LEAST_NS,
+    ) -> None:
         self._kernel, self._priority = compile_cached(_watch, WATCH), priority
+        self._least_ns = least_ns
         self._watchers: list[_Watcher] = []
 
     def start(self) -> HostProbe:
         """Start watching."""
-        self._watchers = [_Watcher(self._kernel, p, self._priority) for p in sorted(_processors())]
+        self._watchers = [
+            _Watcher(self._kernel, p, self._priority, self._least_ns) for p in sorted(_processors())
+        ]
         return self
 
     def stop(self) -> None:
