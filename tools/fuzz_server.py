@@ -172,14 +172,14 @@ class Span:
     def dropped(self) -> Counter[str]:
         return Counter(self.after["dropped"]) - Counter(self.before["dropped"])
 
-    def tell(self, recording: Recording, watch: TickWatch, period_us: float) -> LongTicks:
+    def tell(self, recording: Recording, watch: TickWatch) -> LongTicks:
         """Print how punctual the loop was; returns what took it longer than a period."""
         late, work, armed = (
             recording.column(name)[: self.after["ticks"]]
             for name in ("lateness_us", "execution_us", "safety")
         )
         first = int(self.before["ticks"])
-        long = watch.judge(1e-6 * late, 1e-6 * work, 1e-6 * period_us, first)
+        long = watch.judge(1e-6 * late, 1e-6 * work, first)
         print(
             f"{self.name}: {len(late) - first} ticks, {self.more('missed')} missed; p50/p99/p99.9/max late "
             f"{_four(late[first:])} us, execution {_four(work[first:])} us; "
@@ -205,7 +205,7 @@ def main() -> int:
         socket = context.socket(zmq.DEALER)
         socket.sndtimeo = STUCK_MS
         socket.connect(served.device)
-        with pushing(served.device, stranger), TickWatch(served.publish) as watch:
+        with pushing(served.device, stranger), TickWatch(served.publish, 1e-6 * period_us) as watch:
             start = served.statistics()
             time.sleep(QUIET_S)
             quiet = Span("quiet", start, served.statistics())
@@ -220,8 +220,8 @@ def main() -> int:
         socket.close(linger=0)
         errors = served.end()
         recording = read_recording(served.record)
-    quiet.tell(recording, watch, period_us)
-    own = fuzzed.tell(recording, watch, period_us).own
+    quiet.tell(recording, watch)
+    own = fuzzed.tell(recording, watch).own
     counted = sum(fuzzed.dropped().values()) + (0 if stranger else fuzzed.more("received"))
     print(f"sent {sent} in {took_s:.0f} s, {sent / took_s:,.0f} a second; counted {counted}:")
     print(f"  refused {dict(sorted(fuzzed.dropped().items()))}, taken {fuzzed.more('received')}")

@@ -71,6 +71,8 @@ class Soak:
         self.hand: subprocess.Popen[bytes] | None = None
         self._stats = hs.Subscriber(endpoints["publish"], ("stats",))
         if self._stats.latest("stats", START_S) is None:
+            self.observer.kill()
+            self.server.kill()
             sys.exit(f"the server did not start:\n{self.errors.read_text()}")
         self._said = len(self.errors.read_text())  # progress of a first start is no complaint
         self.rejoin()
@@ -202,6 +204,7 @@ def main() -> None:
     options = parser.parse_args()
     if not options.minutes >= 1.0:
         parser.error("--minutes must be 1 or more.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # and the processes end too
     kept: list[Found] = []
 
     def measured() -> Found:

@@ -36,8 +36,6 @@ from hapticsim.commands.options import (
 from hapticsim.config.shipped_scenes import DEFAULT, scene_path
 from hapticsim.process.child import PYTHON, REFUSED
 
-SCENE_OF_ROBOT = "a robot alone: write a scene with it (hapticsim model FILE --yaml)"
-
 commands = typer.Typer()
 
 
@@ -78,7 +76,7 @@ def run(
 
     if report is not None:
         check_report(report, "leave out --no-record" if no_record else "")
-    refuse_robot_file(config, SCENE_OF_ROBOT)
+    refuse_robot_file(config)
     scene = load_scene(config, settings)
     if device is None and scene_path(config) != config:  # a shipped one: whatever there is plays it
         device = "auto"
@@ -114,7 +112,7 @@ def serve(
     from hapticsim.server.remote import Remote
     from hapticsim.server.server import Server
 
-    refuse_robot_file(config, SCENE_OF_ROBOT)
+    refuse_robot_file(config)
     scene = load_scene(config, settings)
     common: dict[str, Any] = {
         "publish_endpoint": publish_endpoint,
@@ -275,7 +273,7 @@ def operator(
     from hapticsim.commands.supervisor import FAILED, say_line, watch
     from hapticsim.server.operator import Operator
 
-    refuse_robot_file(config, SCENE_OF_ROBOT)
+    refuse_robot_file(config)
     side = Operator(
         load_scene(config, settings),
         device_endpoint=device_endpoint,

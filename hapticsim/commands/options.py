@@ -141,15 +141,18 @@ def refuse_options(context: typer.Context, names: Sequence[str], why: str) -> No
         raise typer.BadParameter(f"{options} {'is' if len(found) == 1 else 'are'} {why}")
 
 
-def refuse_robot_file(config: Path, remedy: str) -> None:
+def refuse_robot_file(config: Path, or_else: str = "") -> None:
     """Refuse a URDF or MJCF file where a scene is wanted.
 
-    remedy : the rest of the sentence after "is a URDF,".
+    or_else : another remedy, which the sentence names first.
     """
     from hapticsim.model.robot_file.read import robot_file
 
     if (title := robot_file(config)) and os.path.isfile(config):
-        raise ConfigError(config, "", f"is {title}, {remedy}.")
+        key = "mjcf" if "MJCF" in title else "urdf"
+        lines = f"'name: {config.stem}' and 'robot: {{{key}: {{path: {config.name}}}}}'"
+        remedy = f"{or_else} write a scene file beside it with the lines {lines}"
+        raise ConfigError(config, "", f"is {title}, a robot alone:{remedy}.")
 
 
 def load_scene(config: Path, settings: Sequence[str] | None = None) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from hapticsim.config.schema.scene import SceneFile
 from hapticsim.config.shipped_scenes import scene_path, shipped_scenes
 from hapticsim.config.yaml_text import merge, parse, to_text
 from hapticsim.errors import ConfigError, nearest
+from hapticsim.files.input_file import input_bytes
 from hapticsim.files.near_file import near_file
-from hapticsim.files.special_file import SPECIAL, is_special
 from hapticsim.model.scene import Scene
 
 MAX_BYTES = 4_000_000
@@ -117,29 +118,15 @@ def _checked(overrides: Any, option: str) -> dict[str, Any]:
 
 def read_text(path: str | Path) -> str:
     """Return the text of a config or robot file, or refuse in one sentence."""
-    file = Path(path)
+    too_large = f"is larger than {MAX_BYTES // 1_000_000} MB: this is not a config file."
+    data = input_bytes(path, "file", MAX_BYTES, too_large, near=_near)
     try:
-        if file.is_dir():
-            raise ConfigError(path, "", "is a folder: name the file inside it.")
-        if is_special(file):
-            raise ConfigError(path, "", SPECIAL)
-        if file.stat().st_size > MAX_BYTES:
-            raise ConfigError(
-                path, "", f"is larger than {MAX_BYTES // 1_000_000} MB: this is not a config file."
-            )
-        return file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise ConfigError(path, "", f"does not exist{_near(file)}: check the path.") from None
+        return TextIOWrapper(BytesIO(data), encoding="utf-8-sig").read()  # line ends as in any text file
     except UnicodeDecodeError as error:
         raise ConfigError(path, "", f"is not UTF-8 text (byte {error.start}): save it as UTF-8.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(
-            path, "", f"cannot be read ({reason}): check the path and its permissions."
-        ) from None
 
 
-def _near(file: Path) -> str:
+def _near(file: Path, _suffixes: Sequence[str] = ()) -> str:
     """Return what was probably meant, a file or a shipped scene, or that the folder is not there either."""
     folder = file.parent
     if not os.path.lexists(folder):

@@ -80,7 +80,9 @@ class Stall:
 class _Watcher:
     """One thread on one processor."""
 
-    def __init__(self, kernel: Any, processor: int, priority: int | None, least_ns: int) -> None:
+    def __init__(
+        self, kernel: Any, processor: int, priority: int | None, step_ns: int, least_ns: int
+    ) -> None:
         self.processor, self.granted = processor, "ordinary priority"
         self._control, self.found = np.zeros(1, np.int64), np.zeros(2, np.int64)
         self._ring = np.zeros((KEPT, 2), np.int64)
@@ -93,7 +95,7 @@ class _Watcher:
             if priority is not None:
                 self.granted = request_priority(priority)
             self._ready.set()
-            kernel(self._control, STEP_NS, least_ns, self._ring, self.found, timespec, rest)
+            kernel(self._control, step_ns, least_ns, self._ring, self.found, timespec, rest)
 
         self.thread = threading.Thread(target=body, name=f"hapticsim-probe-{processor}", daemon=True)
         self.thread.start()
@@ -118,6 +120,7 @@ class HostProbe:
     priority : SCHED_FIFO, or None for the ordinary one.
     progress : called with a line when something has to be compiled.
     least_ns : shorter stalls are not kept one by one.
+    step_ns : what the threads sleep for; a stall that ends while they do is not seen.
     """
 
     def __init__(
@@ -125,15 +128,17 @@ class HostProbe:
         priority: int | None = PRIORITY,
         progress: Callable[[str], Any] | None = None,
         least_ns: int = LEAST_NS,
+        step_ns: int = STEP_NS,
     ) -> None:
         self._kernel, self._priority = compile_cached(_watch, WATCH), priority
-        self._least_ns = least_ns
+        self._least_ns, self._step_ns = least_ns, step_ns
         self._watchers: list[_Watcher] = []
 
     def start(self) -> HostProbe:
         """Start watching."""
         self._watchers = [
-            _Watcher(self._kernel, p, self._priority, self._least_ns) for p in sorted(_processors())
+            _Watcher(self._kernel, p, self._priority, self._step_ns, self._least_ns)
+            for p in sorted(_processors())
         ]
         return self
 

@@ -194,13 +194,16 @@ def test_a_missing_file_is_answered_with_the_nearest_name(tmp_path):
     path = tmp_path / "wam_tabel.yaml"
     with pytest.raises(ConfigError) as caught:
         hs.load(path)
-    assert str(caught.value) == f"{path}: does not exist (did you mean 'wam_table.yaml'?): check the path."
+    assert (
+        str(caught.value)
+        == f"{path}: does not exist (did you mean 'wam_table.yaml'?): check the path of the file."
+    )
 
 
 def test_a_folder_is_refused(tmp_path):
     with pytest.raises(ConfigError) as caught:
         hs.load(tmp_path)
-    assert str(caught.value) == f"{tmp_path}: is a folder: name the file inside it."
+    assert str(caught.value) == f"{tmp_path}: is a folder: name the file in it."
 
 
 def test_a_file_that_is_not_text_is_refused(tmp_path):
@@ -236,6 +239,8 @@ def test_a_fault_is_reported_in_the_file_it_stands_in(tmp_path):
 
 URDF_REFUSALS = [
     (URDF, "<robo", ": line 1, column 1 is not XML (unclosed token): correct it there."),
+    (URDF, "<?xml version='1.0' encoding='shift_jis'?>" + URDF.lstrip(), ": names an encoding that is not read: save it as UTF-8."),
+    (URDF, "<?xml version='1.0' encoding='nonsense'?>" + URDF.lstrip(), ": names an encoding that is not read: save it as UTF-8."),
     (URDF, '<sdf version="1.6"/>', ": has the root element <sdf>: a URDF starts with <robot name=...>."),
     ('<robot name="r">', '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="x"/>', ": is written in xacro: expand it first, 'xacro robot.xacro > robot.urdf'."),
     (LINK.format("b"), '<link name="b"/>', ": link 'b' is moved by joint 'j' but has no mass: give it an inertial, give the joint an armature, or make the joint fixed."),

@@ -296,7 +296,7 @@ def test_a_gltf_file_may_name_a_buffer_beside_it_and_no_other(tmp_path):
     for uri, sentence in (
         ("pipe.bin", "is a device, a pipe or a socket: name a file."),
         ("none.bin", "does not exist: check the path of the mesh."),
-        ("below", "is a folder: name the mesh file in it."),
+        ("below", "is a folder: name the mesh in it."),
     ):
         with pytest.raises(ConfigError) as caught:
             read_mesh(gltf(uri), [1.0] * 3, [])

@@ -153,7 +153,7 @@ def test_a_path_that_is_no_file_is_refused_with_a_sentence(tmp_path):
         == "cannot be read (Not a directory): check the path and its permissions."
     )
     (tmp_path / "folder.stl").mkdir()
-    assert refusal(tmp_path / "folder.stl") == "is a folder: name the mesh file in it."
+    assert refusal(tmp_path / "folder.stl") == "is a folder: name the mesh in it."
     os.mkfifo(tmp_path / "pipe.stl")
     (tmp_path / "zero.stl").symlink_to("/dev/zero")
     for name in ("pipe.stl", "zero.stl"):

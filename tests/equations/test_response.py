@@ -219,7 +219,10 @@ def assert_close(a: np.ndarray, b: np.ndarray, digits: float) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 3, 6])
-@pytest.mark.parametrize("make", [branching_tree, every_kind, followed, chain_of_40, steep_chain])
+@pytest.mark.parametrize(
+    "make",
+    [branching_tree, every_kind, followed, steep_chain, pytest.param(chain_of_40, marks=pytest.mark.long)],
+)
 def test_both_routes_agree_to_nine_digits(make, rows):
     equations = compile_equations(make(), ())
     n = equations.nu

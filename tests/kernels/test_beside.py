@@ -219,10 +219,16 @@ def test_every_kernel_that_is_declared_is_found_by_its_path() -> None:
     assert len(declaring) >= 4
     for module, count in declaring:
         assert sum(called.declared_in == module for called in DECLARED.values()) == count
-    program = "import sys, importlib; importlib.import_module(sys.argv[1].partition(':')[0])\n"
-    program += "from hapticsim.kernels.machine_code.called import DECLARED; DECLARED[sys.argv[1]]"
-    for path in [path for path, called in DECLARED.items() if called.declared_in.startswith("hapticsim.")]:
-        subprocess.run([sys.executable, "-c", program, path], check=True)
+    paths: dict[str, list[str]] = {}
+    for path, called in DECLARED.items():
+        if called.declared_in.startswith("hapticsim."):
+            paths.setdefault(path.partition(":")[0], []).append(path)
+    program = "import sys, importlib; importlib.import_module(sys.argv[1])\n"
+    program += (
+        "from hapticsim.kernels.machine_code.called import DECLARED; [DECLARED[p] for p in sys.argv[2:]]"
+    )
+    for module, declared in paths.items():
+        subprocess.run([sys.executable, "-c", program, module, *declared], check=True)
 
 
 LEAN = """

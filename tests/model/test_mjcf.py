@@ -357,6 +357,8 @@ MANY = "<replicate count='2001' offset='1 0 0'><geom size='.1'/></replicate>"
 WRONG = {
     "": "is not XML: an MJCF file starts with <mujoco>.",
     "no xml": "is not XML: an MJCF file starts with <mujoco>.",
+    "<?xml version='1.0' encoding='shift_jis'?><mujoco/>": "names an encoding that is not read",
+    "<?xml version='1.0' encoding='nonsense'?><mujoco/>": "names an encoding that is not read",
     "<robot/>": (
         "has the root element <robot>, and an MJCF file starts with <mujoco>: name it in robot.urdf."
     ),

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from hapticsim.errors import ConfigError, listed
-from hapticsim.files.near_file import near_file
-from hapticsim.files.special_file import SPECIAL, is_special
+from hapticsim.files.input_file import input_bytes
 
 FORMATS = {
     ".stl": "STL",
@@ -30,28 +29,12 @@ def contents(path: Path, formats: dict[str, str] = FORMATS) -> bytes:
     ------
     ConfigError : it is missing, empty, too large, a folder, a device, or may not be read; another suffix.
     """
-    if is_special(path):
-        raise ConfigError(path, "", SPECIAL)
-    try:
-        size = path.stat().st_size
-        if path.is_dir():
-            raise ConfigError(path, "", "is a folder: name the mesh file in it.")
-        if formats and path.suffix.lower() not in formats:
-            _refuse_suffix(path, formats)
-        if size == 0:
-            raise ConfigError(path, "", "is empty: export the mesh again.")
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1) if size <= MOST_BYTES else b""
-    except FileNotFoundError:
-        near = near_file(path, tuple(formats))
-        raise ConfigError(path, "", f"does not exist{near}: check the path of the mesh.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(
-            path, "", f"cannot be read ({reason}): check the path and its permissions."
-        ) from None
-    if max(size, len(data)) > MOST_BYTES:
-        raise ConfigError(path, "", "is larger than 1 GiB, the most that is read: make the mesh coarser.")
+    too_large = "is larger than 1 GiB, the most that is read: make the mesh coarser."
+    data = input_bytes(path, "mesh", MOST_BYTES, too_large, suffixes=tuple(formats))
+    if formats and path.suffix.lower() not in formats:
+        _refuse_suffix(path, formats)
+    if not data:
+        raise ConfigError(path, "", "is empty: export the mesh again.")
     return data
 
 

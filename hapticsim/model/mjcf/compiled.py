@@ -16,8 +16,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from hapticsim.errors import LONGEST, ConfigError
-from hapticsim.files.near_file import near_file
-from hapticsim.files.special_file import SPECIAL, is_special
+from hapticsim.files.input_file import input_bytes
 
 MOST_BYTES = 20_000_000  # as of a URDF
 MOST_COMPILED = 1 << 30  # bytes
@@ -101,26 +100,14 @@ def _check_numbers(path: Path, mj: Any) -> None:
 
 
 def _check_file(path: Path) -> None:
-    if is_special(path):
-        raise ConfigError(path, "", SPECIAL)
-    try:
-        if path.is_dir():
-            raise ConfigError(path, "", "is a folder: name the MJCF file in it.")
-        if path.stat().st_size > MOST_BYTES:
-            raise ConfigError(path, "", f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot.")
-        data = path.read_bytes()
-    except FileNotFoundError:
-        near = near_file(path, SUFFIXES)
-        raise ConfigError(path, "", f"does not exist{near}: check the path of the MJCF file.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(
-            path, "", f"cannot be read ({reason}): check the path and its permissions."
-        ) from None
+    too_large = f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot."
+    data = input_bytes(path, "MJCF file", MOST_BYTES, too_large, suffixes=SUFFIXES)
     try:
         _, root = next(ElementTree.iterparse(BytesIO(data), ("start",)))
     except (ElementTree.ParseError, StopIteration):
         raise ConfigError(path, "", "is not XML: an MJCF file starts with <mujoco>.") from None
+    except (LookupError, ValueError):  # of the codec
+        raise ConfigError(path, "", "names an encoding that is not read: save it as UTF-8.") from None
     if root.tag != "mujoco":
         remedy = ": name it in robot.urdf" if root.tag == "robot" else ""
         raise ConfigError(

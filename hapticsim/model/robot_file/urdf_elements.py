@@ -10,32 +10,22 @@ from xml.etree import ElementTree
 import numpy as np
 
 from hapticsim.errors import ConfigError
-from hapticsim.files.near_file import near_file
-from hapticsim.files.special_file import SPECIAL, is_special
+from hapticsim.files.input_file import input_bytes
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 
 Element = ElementTree.Element
 LARGEST = 1e15
 MOST_BYTES = 20_000_000  # the largest of example-robot-data has 0.2 MB
+TOO_LARGE = f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot."
+ENCODING = "names an encoding that is not read: save it as UTF-8."
 MOST_ELEMENTS = 500_000  # those of so many parts, with all they may hold, are fewer
 
 
 def root_of(path: str | Path) -> Element:
-    if is_special(Path(path)):
-        raise ConfigError(path, "", SPECIAL)
+    data = input_bytes(path, "URDF", MOST_BYTES, TOO_LARGE)
     try:
-        if Path(path).stat().st_size > MOST_BYTES:
-            raise ConfigError(path, "", f"is larger than {MOST_BYTES // 1_000_000} MB: this is no robot.")
-        root = _parsed(path, Path(path).read_bytes())
-    except FileNotFoundError:
-        near = near_file(Path(path))
-        raise ConfigError(path, "", f"does not exist{near}: check the path of the URDF.") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigError(
-            path, "", f"cannot be read ({reason}): check the path and its permissions."
-        ) from None
+        root = _parsed(path, data)
     except ElementTree.ParseError as error:
         line, column = error.position
         raise ConfigError(
@@ -43,6 +33,8 @@ def root_of(path: str | Path) -> Element:
             "",
             f"line {line}, column {column + 1} is not XML ({str(error).split(':')[0]}): correct it there.",
         ) from None
+    except (LookupError, ValueError):  # of the codec
+        raise ConfigError(path, "", ENCODING) from None
     if str(path).endswith(".xacro") or any("ros.org/wiki/xacro" in e.tag for e in root.iter()):
         raise ConfigError(path, "", "is written in xacro: expand it first, 'xacro robot.xacro > robot.urdf'.")
     if root.tag != "robot":
