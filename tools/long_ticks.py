@@ -16,7 +16,8 @@ from hapticsim.realtime.clock import deadline_after
 from hapticsim.realtime.probe import SHORT_NS, HostProbe, Stall, stood_still_s
 from hapticsim.server.host_watch import since_first_deadline
 
-STEP_NS = 100_000  # of the probes: a stall that is shorter may be missed
+STEP_NS = 200_000  # of the probes: a stall that is shorter may be missed; half of it takes twice the time
+NEAR = 8  # times that are looked at before a tick, and after it
 
 
 @dataclass(frozen=True)
@@ -101,8 +102,8 @@ def deadlines_s(
     """Deadlines (n,) [s] of all ticks of a server, on the clock of ``time.monotonic``.
 
     seen : how many ticks had been taken, and when that was said [s]: before the next deadline, where the
-        server was not busy with a tick.  The two nearest before a tick and after it count, and of these the
-        one that puts it earliest.
+        server was not too busy to say it.  Of the NEAR before a tick and after it the one counts that puts it
+        earliest.
     """
     since_first = since_first_deadline(late_s, execution_s, period_s)
     period_ns = round(1e9 * period_s)
@@ -112,7 +113,7 @@ def deadlines_s(
     numbers = np.array([number for number, _ in known])
     last = np.array([1e-9 * (deadline_after(round(1e9 * at_s), period_ns) - period_ns) for _, at_s in known])
     offsets, after = last - since_first[numbers], np.searchsorted(numbers, np.arange(len(since_first)))
-    near = [offsets[np.clip(after + k, 0, len(offsets) - 1)] for k in (-2, -1, 0, 1)]
+    near = [offsets[np.clip(after + k, 0, len(offsets) - 1)] for k in range(-NEAR, NEAR)]
     return np.asarray(since_first + np.min(near, axis=0))
 
 

@@ -238,7 +238,10 @@ def early_at_first(period_ns: int) -> np.ndarray:
 
 
 def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: State) -> Exchange:
-    """An exchange at rest, with rings of rows of so many columns."""
+    """An exchange at rest, with rings of rows of so many columns.
+
+    Rings are written now: whoever writes to a page first waits for it, and that shall not be the loop.
+    """
     return Exchange(
         period_ns=period_ns,
         early_ns=early_at_first(period_ns),
@@ -256,11 +259,11 @@ def allocate_exchange(period_ns: int, scheduled: bool, columns: int, state: Stat
         easing=np.zeros(12),
         whole=np.zeros(state_size(state)),
         ring_places=np.zeros(3, np.int64),
-        ring=np.zeros((RING_ROWS, columns)),
+        ring=np.full((RING_ROWS, columns), 0.0),
         event_places=np.zeros(3, np.int64),
-        event_ring=np.zeros((EVENT_ROWS, 5)),
+        event_ring=np.full((EVENT_ROWS, 5), 0.0),
         choice_places=np.zeros(3, np.int64),
-        choice_ring=np.zeros((CHOICE_ROWS, 1 + CHOICE + 3 * state.u.size)),
+        choice_ring=np.full((CHOICE_ROWS, 1 + CHOICE + 3 * state.u.size), 0.0),
         lateness=np.zeros(BINS, np.int64),
         execution=np.zeros(BINS, np.int64),
         largest=np.zeros(4, np.int64),

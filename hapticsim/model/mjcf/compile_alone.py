@@ -11,7 +11,7 @@ import sys
 
 import mujoco
 
-MOST_MEMORY = 8 << 30  # bytes of addresses
+MOST_MEMORY = 4 << 30  # bytes of addresses
 MOST_PARTS = 2000  # of a kind, as of a URDF
 KINDS = ("bodies", "joints", "geoms", "sites", "equalities", "tendons", "keys", "meshes")
 
