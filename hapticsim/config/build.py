@@ -112,6 +112,7 @@ def build(
         notes=tuple(notes),
         source=source,
         path=str(path),
+        robot_fingerprint=robot.fingerprint,
     )
 
 

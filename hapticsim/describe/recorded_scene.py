@@ -1,8 +1,9 @@
-"""The scene of a recording, and the files that it was made of: programs, meshes.
+"""The scene of a recording, and the files that it was made of: programs, robots, meshes.
 
 A recording is a file that somebody sends, and a mechanism in it is a Python program.  Its text and hash are
 in the recording; it is run where the user says that it may be, or where the same text has been run and
-compiled before.  Of a mesh the recording has the hash: the file must still give that surface.
+compiled before.  Of a robot file and of a mesh the recording has the hash: the file must still give
+that robot, or that surface.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from hapticsim.model.scene import Scene
 from hapticsim.recording.reader import Recording
 
 TEXT, HASH = "mechanism", "mechanism_sha256"  # metadata of a recording
+ROBOT = "robot_sha256"  # of what a URDF or MJCF file gave
 MESHES = "mesh_sha256"  # hashes by shape, as JSON
 OFFLINE = "offline"  # its kind, where the mechanism moved alone: rows at accepted steps, and no ticks
 
@@ -25,6 +27,8 @@ def about_files(scene: Scene) -> dict[str, str]:
     """Return what a recording keeps of the files of its scene; empty where it is made of its text alone."""
     text = scene.model.program
     about = {} if text is None else {TEXT: text, HASH: _hash(text)}
+    if scene.robot_fingerprint:
+        about[ROBOT] = scene.robot_fingerprint
     if prints := _fingerprints(scene):
         about[MESHES] = json.dumps(prints)
     return about
@@ -37,7 +41,8 @@ def scene_of(recording: Recording, trust: bool) -> Scene:
 
     Raises
     ------
-    ConfigError : it holds a program that was never run here, or what is no scene; a mesh file is another.
+    ConfigError : it holds a program that was never run here, or what is no scene; a robot or mesh file is
+        another.
     """
     text = recording.metadata.get(TEXT)
     if len(recording.config_text) > MAX_BYTES:
@@ -55,6 +60,10 @@ def scene_of(recording: Recording, trust: bool) -> Scene:
     )
     with recorded_mechanism(text, "" if trust else refusal):
         scene = loads(recording.config_text, recording.metadata.get("path") or recording.path)
+    if recording.metadata.get(ROBOT, scene.robot_fingerprint) != scene.robot_fingerprint:
+        raise ConfigError(
+            recording.path, "", "was made with another robot file: put the file of then in its place."
+        )
     _check_meshes(recording, scene)
     return scene
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hapticsim.config.robot.collision_shapes import collision_shapes
+from hapticsim.config.robot.fingerprint import fingerprint_of
 from hapticsim.config.robot.mjcf_shapes import mjcf_shapes
 from hapticsim.config.robot.tree import tree_of
 from hapticsim.config.schema.robot import MechanismEntry, Mjcf, Robot, Urdf
@@ -36,6 +37,7 @@ class RobotParts:
     springs: tuple[TorqueLaw, ...] = ()
     sites: dict[str, Handle] = field(default_factory=dict)
     start: dict[str, JointState] = field(default_factory=dict)  # by joint
+    fingerprint: str = ""  # of what a robot file gave; empty where there is none
 
 
 def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: list[str]) -> RobotParts:
@@ -61,6 +63,8 @@ def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: 
         parts = _of_urdf(entry.urdf, file, refuse, notes)
     if entry.mjcf is not None:
         parts = _of_mjcf(entry.mjcf, file, refuse, notes)
+    if parts is not None:
+        parts = replace(parts, fingerprint=fingerprint_of(parts))
     model = None if parts is None else parts.model.as_tree("")
     if inline:
         model = tree_of(entry.bodies or [], entry.joints or [], name, model, refuse, notes)
