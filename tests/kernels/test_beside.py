@@ -245,13 +245,13 @@ def square(x):
 @kernel
 def total(a, upto):
     s = 0.0
-    for i in range(upto):
+    for i in range(min(upto, a.size)):
         s += square(a[i])
-    return s
+    return max(s, -1.0)
 
 @kernel
 def twice(a):
-    return total(a, 2) + total(a, a.size)  # a literal, and a number
+    return max(total(a, 2), -1.0) + total(a, min(9, a.size))  # a literal, and a number
 
 def outermost(a):
     return twice(a) / total(a, 1)
