@@ -174,16 +174,15 @@ class Span:
 
     def tell(self, recording: Recording, watch: TickWatch) -> LongTicks:
         """Print how punctual the loop was; returns what took it longer than a period."""
+        first, end = int(self.before["ticks"]), int(self.after["ticks"])
         late, work, armed = (
-            recording.column(name)[: self.after["ticks"]]
-            for name in ("lateness_us", "execution_us", "safety")
+            recording.column(name)[first:end] for name in ("lateness_us", "execution_us", "safety")
         )
-        first = int(self.before["ticks"])
-        long = watch.judge(1e-6 * late, 1e-6 * work, first)
+        long = watch.judge(recording, first, end)
         print(
-            f"{self.name}: {len(late) - first} ticks, {self.more('missed')} missed; p50/p99/p99.9/max late "
-            f"{_four(late[first:])} us, execution {_four(work[first:])} us; "
-            f"armed {np.mean(armed[first:] == Safety.ARMED):.0%}\n  {long.sentence()}"
+            f"{self.name}: {len(late)} ticks, {self.more('missed')} missed; p50/p99/p99.9/max late "
+            f"{_four(late)} us, execution {_four(work)} us; "
+            f"armed {np.mean(armed == Safety.ARMED):.0%}\n  {long.sentence()}"
         )
         return long
 
@@ -220,6 +219,9 @@ def main() -> int:
         socket.close(linger=0)
         errors = served.end()
         recording = read_recording(served.record)
+    ticks = recording.column("tick")
+    if len(ticks) < fuzzed.after["ticks"] or np.any(ticks != np.arange(len(ticks))):
+        sys.exit("FAILED: the recording lacks ticks.")
     quiet.tell(recording, watch)
     own = fuzzed.tell(recording, watch).own
     counted = sum(fuzzed.dropped().values()) + (0 if stranger else fuzzed.more("received"))

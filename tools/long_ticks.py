@@ -1,8 +1,8 @@
 """Whose a tick was that took longer than a period: the server's, or the host's, which stood still meanwhile.
 
-A probe (hapticsim/realtime/probe.py) writes down when a processor stood still, and topic ``stats`` says which
-tick was the newest at which moment.  Between two such moments the deadlines of ticks follow from how late
-each was and how long it took.  What a tick took without the time in which the host stood still is its own.
+A probe (hapticsim/realtime/probe.py) writes down when a processor stood still.  A recording has of each tick
+how long it took, and how long after the one before it began; topic ``stats`` says at which moment how many
+had been taken.  What a tick took without the time in which the host stood still is its own.
 """
 
 from __future__ import annotations
@@ -12,12 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 import hapticsim as hs
-from hapticsim.realtime.clock import deadline_after
 from hapticsim.realtime.probe import SHORT_NS, HostProbe, Stall, stood_still_s
-from hapticsim.server.host_watch import since_first_deadline
+from hapticsim.recording.reader import Recording
 
 STEP_NS = 200_000  # of the probes: a stall that is shorter may be missed; half of it takes twice the time
-NEAR = 8  # times that are looked at before a tick, and after it
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,7 @@ class LongTicks:
     ticks: list[LongTick]
     period_s: float
     still: float  # share of the time in which a processor stood still: that a tick met a stall by chance
+    is_watched: bool = True  # by a probe that nothing of ours can stop
 
     @property
     def own(self) -> int:
@@ -44,9 +43,12 @@ class LongTicks:
 
     def sentence(self) -> str:
         each = (f"{1e6 * t.took_s:.0f} us of which the host stood {1e6 * t.still_s:.0f}" for t in self.ticks)
+        host = f"a processor stood still {self.still:.2%} of the time"
+        if not self.is_watched:
+            host = "the host could not be watched (no SCHED_FIFO, or no statistics)"
         return (
             f"{len(self.ticks)} ticks took a period or longer, {self.own} of them by themselves "
-            f"({'; '.join(each) or 'none'}); a processor stood still {self.still:.2%} of the time"
+            f"({'; '.join(each) or 'none'}); {host}"
         )
 
 
@@ -82,39 +84,32 @@ class TickWatch:
         while (message := self._observer.receive()) is not None:
             self._seen.append((int(message.payload["ticks"]), 1e-9 * message.stamp_ns))
 
-    def judge(self, late_s: np.ndarray, execution_s: np.ndarray, first: int = 0) -> LongTicks:
-        """Judge the ticks from ``first`` on, of all that the server took: how late, how long (n,) [s]."""
-        stalls = [_as_long_as_it_may_have_been(s) for s in self._stalls] if self._probe.has_priority else []
-        starts = deadlines_s(late_s, execution_s, self._period_s, self._seen) + late_s
+    def judge(self, recording: Recording, first: int, end: int) -> LongTicks:
+        """Judge the ticks from ``first`` up to ``end``, of a recording that has all from 0 on."""
+        execution_s = 1e-6 * recording.column("execution_us")
+        starts = starts_s(recording.column("tick_gap_s"), execution_s, self._seen)
+        is_watched = self._probe.has_priority and not np.isnan(starts).any()
+        stalls = [_as_long_as_it_may_have_been(s) for s in self._stalls] if is_watched else []
         long = [
             LongTick(i, execution_s[i], stood_still_s(stalls, starts[i], starts[i] + execution_s[i]))
-            for i in np.flatnonzero(execution_s >= self._period_s).tolist()
-            if i >= first
+            for i in first + np.flatnonzero(execution_s[first:end] >= self._period_s)
         ]
-        span_s = float(starts[-1] - starts[first]) if len(starts) > first else 0.0
-        still_s = sum(s.overlap_s(starts[first], starts[-1]) for s in stalls) if span_s else 0.0
-        return LongTicks(long, self._period_s, still_s / span_s if span_s else 0.0)
+        span = starts[first], starts[end - 1]
+        still = stood_still_s(stalls, *span) / (span[1] - span[0])
+        return LongTicks(long, self._period_s, still, is_watched)
 
 
-def deadlines_s(
-    late_s: np.ndarray, execution_s: np.ndarray, period_s: float, seen: list[tuple[int, float]]
-) -> np.ndarray:
-    """Deadlines (n,) [s] of all ticks of a server, on the clock of ``time.monotonic``.
+def starts_s(gap_s: np.ndarray, execution_s: np.ndarray, seen: list[tuple[int, float]]) -> np.ndarray:
+    """When each tick (n,) of a server began [s], on the clock of ``time.monotonic``.
 
-    seen : how many ticks had been taken, and when that was said [s]: before the next deadline, where the
-        server was not too busy to say it.  Of the NEAR before a tick and after it the one counts that puts it
-        earliest.
+    gap_s : of each tick, from the start of the one before to its own.
+    seen : how many ticks had been taken, and when that was said [s]: after the last of them had ended, and
+        once at least at once, as the least delay counts as none.  NaN where none is about these ticks.
     """
-    since_first = since_first_deadline(late_s, execution_s, period_s)
-    period_ns = round(1e9 * period_s)
-    known = [(ticks - 1, at_s) for ticks, at_s in sorted(seen) if 0 < ticks <= len(since_first)]
-    if not known:
-        return np.asarray(np.full(len(since_first), np.nan))
-    numbers = np.array([number for number, _ in known])
-    last = np.array([1e-9 * (deadline_after(round(1e9 * at_s), period_ns) - period_ns) for _, at_s in known])
-    offsets, after = last - since_first[numbers], np.searchsorted(numbers, np.arange(len(since_first)))
-    near = [offsets[np.clip(after + k, 0, len(offsets) - 1)] for k in range(-NEAR, NEAR)]
-    return np.asarray(since_first + np.min(near, axis=0))
+    since_first = np.concatenate([[0.0], np.cumsum(gap_s[1:])])
+    ended = since_first + execution_s
+    delays = [at_s - ended[ticks - 1] for ticks, at_s in seen if 0 < ticks <= len(ended)]
+    return np.asarray(since_first + min(delays, default=np.nan))
 
 
 def _as_long_as_it_may_have_been(stall: Stall) -> Stall:

@@ -146,12 +146,15 @@ def refuse_robot_file(config: Path, or_else: str = "") -> None:
 
     or_else : another remedy, which the sentence names first.
     """
+    import yaml
+
     from hapticsim.model.robot_file.read import robot_file
 
     if (title := robot_file(config)) and os.path.isfile(config):
         key = "mjcf" if "MJCF" in title else "urdf"
-        lines = f"'name: {config.stem}' and 'robot: {{{key}: {{path: {config.name}}}}}'"
-        remedy = f"{or_else} write a scene file beside it with the lines {lines}"
+        named = {"robot": {key: {"path": config.name}}}
+        line = yaml.safe_dump(named, default_flow_style=True, allow_unicode=True, width=10**6).strip()[1:-1]
+        remedy = f"{or_else} write a scene file beside it with the lines 'name: mine' and '{line}'"
         raise ConfigError(config, "", f"is {title}, a robot alone:{remedy}.")
 
 

@@ -2,8 +2,8 @@
 
 A recording is a file that somebody sends, and a mechanism in it is a Python program.  Its text and hash are
 in the recording; it is run where the user says that it may be, or where the same text has been run and
-compiled before.  Of a robot file and of a mesh the recording has the hash: the file must still give
-that robot, or that surface.
+compiled before.  Of a mesh the recording has the hash: the file must still give that surface.  Of a robot
+file it has the hash, too: one that was edited may still give the same motion, and is only told.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from hapticsim.model.scene import Scene
 from hapticsim.recording.reader import Recording
 
 TEXT, HASH = "mechanism", "mechanism_sha256"  # metadata of a recording
-ROBOT = "robot_sha256"  # of what a URDF or MJCF file gave
+ROBOT = "robot_sha256"  # of a URDF or MJCF file
 MESHES = "mesh_sha256"  # hashes by shape, as JSON
 OFFLINE = "offline"  # its kind, where the mechanism moved alone: rows at accepted steps, and no ticks
 
@@ -41,8 +41,7 @@ def scene_of(recording: Recording, trust: bool) -> Scene:
 
     Raises
     ------
-    ConfigError : it holds a program that was never run here, or what is no scene; a robot or mesh file is
-        another.
+    ConfigError : it holds a program that was never run here, or what is no scene; a mesh file is another.
     """
     text = recording.metadata.get(TEXT)
     if len(recording.config_text) > MAX_BYTES:
@@ -60,12 +59,14 @@ def scene_of(recording: Recording, trust: bool) -> Scene:
     )
     with recorded_mechanism(text, "" if trust else refusal):
         scene = loads(recording.config_text, recording.metadata.get("path") or recording.path)
-    if recording.metadata.get(ROBOT, scene.robot_fingerprint) != scene.robot_fingerprint:
-        raise ConfigError(
-            recording.path, "", "was made with another robot file: put the file of then in its place."
-        )
     _check_meshes(recording, scene)
     return scene
+
+
+def has_its_robot(recording: Recording, scene: Scene) -> bool:
+    """Whether the robot file is the one that was recorded, as far as the recording knows."""
+    recorded = recording.metadata.get(ROBOT, scene.robot_fingerprint)
+    return bool(recorded == scene.robot_fingerprint)
 
 
 def _check_meshes(recording: Recording, scene: Scene) -> None:

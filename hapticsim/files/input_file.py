@@ -38,8 +38,8 @@ def input_bytes(
         if is_special(file):
             raise ConfigError(path, "", SPECIAL)
         size = file.stat().st_size
-        with file.open("rb") as opened:
-            data = opened.read(most + 1) if size <= most else b""
+        with file.open("rb") as opened:  # what a file of the system without a size says may never end
+            data = opened.read(most + 1) if 0 < size <= most else b""
     except FileNotFoundError:
         found = near(file, suffixes)
         raise ConfigError(path, "", f"does not exist{found}: check the path of the {what}.") from None

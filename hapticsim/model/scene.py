@@ -113,7 +113,7 @@ class Scene:
     notes: tuple[str, ...] = ()  # what was read but is not acted on, one clear line each
     source: str = ""  # text of the config, kept in recordings
     path: str = ""
-    robot_fingerprint: str = ""  # of what a robot file gave; empty where there is none
+    robot_fingerprint: str = ""  # of its URDF or MJCF file; empty where there is none
     overrides: dict[str, object] = field(default_factory=dict)  # laid over the file, by dotted key
 
     @property

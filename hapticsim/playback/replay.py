@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hapticsim.describe.recorded_scene import OFFLINE, scene_of
+from hapticsim.describe.recorded_scene import OFFLINE, has_its_robot, scene_of
 from hapticsim.describe.topics import Describer
 from hapticsim.errors import ConfigError
 from hapticsim.process.child import PYTHON
@@ -43,6 +43,8 @@ def play(file: Path, window: bool, progress: Callable[[str], Any], trust: bool =
             f"see it with 'hapticsim view {file}', or simulate it again.",
         )
     scene = scene_of(recording, trust)
+    if not has_its_robot(recording, scene):
+        print("note: the robot file was edited since this was recorded: states may differ.", file=sys.stderr)
     simulation = Simulation(scene, progress)
     data = recording.data
     if list(recording.columns) != simulation.columns:

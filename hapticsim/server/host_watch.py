@@ -99,20 +99,15 @@ class HostWatch:
 
 
 def deadlines_of(rows: np.ndarray, tick: int, started_s: float, period_s: float) -> np.ndarray:
-    """Deadlines (n,) [s] of consecutive rows, from the start of one tick near them."""
-    late_s = 1e-6 * rows[:, PLACE["lateness_us"]]
-    since_first = since_first_deadline(late_s, 1e-6 * rows[:, PLACE["execution_us"]], period_s)
-    i = tick - int(rows[0, PLACE["tick"]])
-    inside = min(max(i, 0), len(rows) - 1)  # a tick after these rows, or before: on time, as far as is known
-    first = started_s - late_s[inside] * (i == inside) - since_first[inside] - period_s * (i - inside)
-    return np.asarray(first + since_first)
-
-
-def since_first_deadline(late_s: np.ndarray, execution_s: np.ndarray, period_s: float) -> np.ndarray:
-    """Deadlines (n,) [s] of consecutive ticks, after the first one's.
+    """Deadlines (n,) [s] of consecutive rows, from the start of one tick near them.
 
     A tick that ends after the next deadline skips what was missed, as the loop does.
     """
-    over_s = late_s + execution_s - period_s
+    late_s = 1e-6 * rows[:, PLACE["lateness_us"]]
+    over_s = late_s + 1e-6 * rows[:, PLACE["execution_us"]] - period_s
     steps = 1.0 + np.where(over_s > 0.0, np.floor(over_s / period_s) + 1.0, 0.0)  # periods to the next
-    return period_s * np.concatenate([[0.0], np.cumsum(steps[:-1])])
+    since_first = period_s * np.concatenate([[0.0], np.cumsum(steps)])
+    i = tick - int(rows[0, PLACE["tick"]])
+    inside = min(max(i, 0), len(rows) - 1)  # a tick after these rows, or before: on time, as far as is known
+    first = started_s - late_s[inside] * (i == inside) - since_first[inside] - period_s * (i - inside)
+    return first + since_first[:-1]

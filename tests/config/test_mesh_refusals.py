@@ -164,6 +164,10 @@ def test_a_path_that_is_no_file_is_refused_with_a_sentence(tmp_path):
         refusal(tmp_path / "large.stl")
         == "is larger than 1 GiB, the most that is read: make the mesh coarser."
     )
+    (tmp_path / "large.stl").rename(tmp_path / "large.blend")
+    assert refusal(tmp_path / "large.blend").startswith("has the suffix '.blend', which is not read")
+    (tmp_path / "version.stl").symlink_to("/proc/version")
+    assert refusal(tmp_path / "version.stl") == "is empty: export the mesh again."
     if os.geteuid() != 0:
         (tmp_path / "bone.stl").chmod(0)
         assert (

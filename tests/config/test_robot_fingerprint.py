@@ -1,116 +1,121 @@
-"""A recording knows the robot of its URDF or MJCF file again, whatever the layout of the file."""
+"""A recording knows the URDF or MJCF file of its robot again, whatever the layout of the file."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import numpy as np
 import pytest
+from hapticsim_devices.scripted import Scripted
 
 import hapticsim as hs
-from hapticsim.config.robot.fingerprint import fingerprint_of
-from hapticsim.describe.recorded_scene import about_files, scene_of
+from hapticsim.commands.options import refuse_robot_file
+from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
-from hapticsim.recording.reader import read_recording
-from hapticsim.recording.writer import RecordingWriter
+from hapticsim.model.robot_file.fingerprint import fingerprint_of
+from hapticsim.offline.sweeps.journal import Journal
+from hapticsim.playback.replay import play
+from hapticsim.simulate.virtual import simulate
 from tests.good_files import URDF
 
-MJCF = """<mujoco><worldbody>
-  <body name="a"><joint name="j" stiffness="3" springref="10"/><geom size="0.1"/>
-    <body name="b" pos="1 0 0"><joint name="k" axis="0 1 0"/><geom size="0.1"/></body></body></worldbody>
-  <equality><joint joint1="j" joint2="k" polycoef="0 1 0 0 0"/></equality></mujoco>"""
+MJCF = """<mujoco>
+  <include file="below/part.xml"/>
+  <worldbody><body name="a"><joint name="j" stiffness="3"/><geom size="0.1"/></body></worldbody></mujoco>"""
+PART = '<mujoco><option gravity="0 0 -9"/></mujoco>'
+SCENE = "name: x\nrobot: {{{form}: {{path: robot.xml}}}}\n"
 
 
-def recorded(folder: Path, form: str, text: str) -> Path:
-    (folder / "robot.xml").write_text(text)
-    (folder / "scene.yaml").write_text(f"name: x\nrobot: {{{form}: {{path: robot.xml}}}}\n")
-    made = hs.load(folder / "scene.yaml")
-    path = folder / "run.mcap"
-    about = {"path": made.path, **about_files(made)}
-    with RecordingWriter(path, ["time_s", "tick"], made.source, about) as out:
-        out.append(np.zeros((1, 2)))
-    return path
+def test_a_hash_is_of_what_the_file_says(tmp_path):
+    file = tmp_path / "robot.xml"
+
+    def of(text: str | bytes) -> str:
+        file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return fingerprint_of(file)
+
+    same = [
+        URDF,
+        URDF.replace("><", ">\n  <!-- said later -->\n <"),
+        URDF.replace("\n", "\r\n"),
+        URDF.replace('name="j" type="revolute"', 'type = "revolute"  name="j"'),
+        "\ufeff" + URDF,
+    ]
+    assert len({of(text) for text in same}) == 1
+    others = [
+        URDF,
+        URDF.replace('mass value="1"', 'mass value="1.0000000001"'),
+        URDF.replace('mass value="1"', 'mass  value="2"', 1),
+        URDF.replace("</robot>", "<material/></robot>"),
+        "no xml",
+        "no  xml",
+        "",
+        b"<?xml version='1.0' encoding='nonsense'?><robot/>",
+        b"\xff\xfe<",
+    ]
+    assert len({of(text) for text in others}) == len(others)
 
 
-FILES = [
-    ("urdf", URDF, 'mass value="1"', 'mass value="1.0000000001"'),
-    ("mjcf", MJCF, 'pos="1 0 0"', 'pos="1 0 1e-9"'),
-    ("mjcf", MJCF, 'stiffness="3"', 'stiffness="3.1"'),
-    ("mjcf", MJCF, 'polycoef="0 1 0 0 0"', 'polycoef="0 2 0 0 0"'),
-    ("mjcf", MJCF, 'axis="0 1 0"', 'axis="0 1 1e-9"'),
-]
+def test_what_is_included_counts_and_a_file_that_includes_itself_ends(tmp_path):
+    (tmp_path / "below").mkdir()
+    file, part = tmp_path / "robot.xml", tmp_path / "below" / "part.xml"
+    file.write_text(MJCF)
+    part.write_text(PART)
+    first = fingerprint_of(file)
+    part.write_text(PART.replace("-9", "-8"))
+    assert fingerprint_of(file) != first
+    part.write_text(PART.replace("<option", "\n<option"))
+    assert fingerprint_of(file) == first
+    part.write_text('<mujoco><include file="part.xml"/><include file="../robot.xml"/><include/></mujoco>')
+    assert fingerprint_of(file) != first
+    part.unlink()
+    assert fingerprint_of(file) != first
 
 
-@pytest.mark.parametrize(("form", "text", "old", "new"), FILES, ids=[old for _, _, old, _ in FILES])
-def test_a_recording_is_refused_with_another_robot_and_not_with_another_layout(
-    tmp_path, form, text, old, new
-):
+def test_a_scene_without_a_robot_file_has_none():
+    assert hs.load("wam_table").robot_fingerprint == ""
+
+
+@pytest.mark.parametrize("form", ["urdf", "mjcf"])
+def test_a_journal_knows_the_robot_file(tmp_path, form):
     if form == "mjcf":
         pytest.importorskip("mujoco")
-    assert text.count(old) >= 1
-    file = recorded(tmp_path, form, text)
-    assert scene_of(read_recording(file), False).model.nu > 0
-    (tmp_path / "robot.xml").write_text(text.replace("><", ">\n <!-- said later --> <"))
-    assert scene_of(read_recording(file), False).model.nu > 0
-    (tmp_path / "robot.xml").write_text(text.replace(old, new))
+    robot, text = tmp_path / "robot.xml", URDF if form == "urdf" else MJCF.replace("include", "option", 1)
+    text = text.replace('file="below/part.xml"', "")
+    robot.write_text(text)
+
+    def scene() -> hs.Scene:
+        return loads(SCENE.format(form=form), tmp_path / "scene.yaml")
+
+    with Journal(tmp_path / "sweep.jsonl", scene) as journal:
+        journal.add(scene(), 1.0)
+        assert journal.has(scene())
+        robot.write_text(text.replace("><", ">\n<"))
+        assert journal.has(scene())
+        robot.write_text(text.replace('"3"', '"4"').replace('mass value="1"', 'mass value="2"'))
+        assert not journal.has(scene())
+
+
+@pytest.mark.parametrize(
+    "name", ["123", "1e3", "null", "a: b", "a, b", "a #b", "a}b", "[a]", "@a", "%d", "*", "'"]
+)
+def test_the_lines_that_the_refusal_of_a_robot_alone_tells_are_a_scene(tmp_path, name):
+    robot = tmp_path / f"{name}.urdf"
+    robot.write_text(URDF)
     with pytest.raises(ConfigError) as caught:
-        scene_of(read_recording(file), False)
-    assert str(caught.value) == (
-        f"{file}: was made with another robot file: put the file of then in its place."
-    )
-    (tmp_path / "robot.xml").unlink()
-    with pytest.raises(ConfigError, match=r"robot\.xml: does not exist"):
-        scene_of(read_recording(file), False)
+        refuse_robot_file(robot)
+    lines = str(caught.value).partition(" with the lines '")[2].removesuffix("'.").split("' and '")
+    assert len(lines) == 2
+    assert loads("\n".join(lines), tmp_path / "scene.yaml").model.nu == 1
 
 
-def test_a_scene_without_a_robot_file_has_no_fingerprint():
-    assert hs.load("wam_table").robot_fingerprint == ""
-    assert "robot_sha256" not in about_files(hs.load("wam_table"))
-
-
-@dataclass(frozen=True)
-class Part:
-    name: str = "a"
-    size: float = 0.5
-    at: np.ndarray = field(default_factory=lambda: np.array([0.0, 1.0]))
-    names: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class LaterPart(Part):
-    """As Part, with fields that a later version has and nobody uses."""
-
-    more: float = 0.0
-    others: tuple[float, ...] = (0.0, 0.0)
-    rows: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    table: dict[str, float] | None = None
-
-
-def test_a_field_that_is_not_used_changes_nothing_and_every_other_change_does():
-    assert fingerprint_of(LaterPart()) == fingerprint_of(Part())
-    found = {
-        fingerprint_of(part)
-        for part in (
-            Part(),
-            Part("b"),
-            replace(Part(), size=np.nextafter(0.5, 1.0).item()),
-            replace(Part(), at=np.array([1.0, 0.0])),
-            replace(Part(), names=("x",)),
-            replace(Part(), names=("x", "y")),
-            replace(Part(), names=("xy",)),
-            LaterPart(more=1.0),
-            LaterPart(others=(0.0, 1.0)),
-            LaterPart(others=(1.0, 0.0)),
-            LaterPart(table={"a": 1.0}),
-            LaterPart(table={"b": 1.0}),
-            (Part(), Part()),
-        )
-    }
-    assert len(found) == 13
-    assert fingerprint_of({"a": 1.0, "b": 2.0}) == fingerprint_of({"b": 2.0, "a": 1.0})
-
-
-def test_what_cannot_be_told_by_its_value_has_no_fingerprint():
-    with pytest.raises(TypeError, match="a function has no fingerprint"):
-        fingerprint_of({"a": lambda: 1.0})
+def test_a_replay_says_that_the_robot_file_was_edited(tmp_path, capsys):
+    robot: Path = tmp_path / "robot.xml"
+    robot.write_text(URDF)
+    recording = tmp_path / "run.mcap"
+    scene = loads(SCENE.format(form="urdf"), tmp_path / "scene.yaml")
+    with Scripted() as hand:
+        simulate(scene, hand, 0.05, recording)
+    play(recording, False, lambda _: None)
+    assert "edited" not in capsys.readouterr().err
+    robot.write_text(URDF.replace('mass value="1"', 'mass value="2"'))
+    play(recording, False, lambda _: None)
+    said = capsys.readouterr()
+    assert "note: the robot file was edited since this was recorded: states may differ." in said.err

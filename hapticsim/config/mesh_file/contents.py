@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import NoReturn
 
@@ -29,10 +30,10 @@ def contents(path: Path, formats: dict[str, str] = FORMATS) -> bytes:
     ------
     ConfigError : it is missing, empty, too large, a folder, a device, or may not be read; another suffix.
     """
+    if formats and path.suffix.lower() not in formats and os.path.isfile(path):
+        _refuse_suffix(path, formats)
     too_large = "is larger than 1 GiB, the most that is read: make the mesh coarser."
     data = input_bytes(path, "mesh", MOST_BYTES, too_large, suffixes=tuple(formats))
-    if formats and path.suffix.lower() not in formats:
-        _refuse_suffix(path, formats)
     if not data:
         raise ConfigError(path, "", "is empty: export the mesh again.")
     return data

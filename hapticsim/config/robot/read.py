@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hapticsim.config.robot.collision_shapes import collision_shapes
-from hapticsim.config.robot.fingerprint import fingerprint_of
 from hapticsim.config.robot.mjcf_shapes import mjcf_shapes
 from hapticsim.config.robot.tree import tree_of
 from hapticsim.config.schema.robot import MechanismEntry, Mjcf, Robot, Urdf
@@ -19,6 +18,7 @@ from hapticsim.model.mjcf.read import read_mjcf
 from hapticsim.model.mjcf.state import JointState
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.protocol import SceneModel
+from hapticsim.model.robot_file.fingerprint import fingerprint_of
 from hapticsim.model.robot_file.library import library_path
 from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.model.scene import Handle, Shape, TorqueLaw
@@ -37,7 +37,7 @@ class RobotParts:
     springs: tuple[TorqueLaw, ...] = ()
     sites: dict[str, Handle] = field(default_factory=dict)
     start: dict[str, JointState] = field(default_factory=dict)  # by joint
-    fingerprint: str = ""  # of what a robot file gave; empty where there is none
+    fingerprint: str = ""  # of the robot file; empty where there is none
 
 
 def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: list[str]) -> RobotParts:
@@ -63,8 +63,6 @@ def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: 
         parts = _of_urdf(entry.urdf, file, refuse, notes)
     if entry.mjcf is not None:
         parts = _of_mjcf(entry.mjcf, file, refuse, notes)
-    if parts is not None:
-        parts = replace(parts, fingerprint=fingerprint_of(parts))
     model = None if parts is None else parts.model.as_tree("")
     if inline:
         model = tree_of(entry.bodies or [], entry.joints or [], name, model, refuse, notes)
@@ -102,7 +100,8 @@ def _of_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
         path = library_path(str(entry.package), refuse((*place, "package"), "").file)
     model: Model = load_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
     _check_corners(entry, place, refuse)
-    return RobotParts(model, tuple(collision_shapes(path, notes, entry.corners)) if entry.collision else ())
+    shapes = collision_shapes(path, notes, entry.corners) if entry.collision else ()
+    return RobotParts(model, tuple(shapes), fingerprint=fingerprint_of(Path(path)))
 
 
 def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> RobotParts:
@@ -121,7 +120,15 @@ def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
                 f"= {entry.keyframe!r} is no keyframe{nearest(entry.keyframe, valid)}: {known}.",
             )
         start = robot.keyframe(entry.keyframe)
-    return RobotParts(robot.model, tuple(shapes), robot.constraints, robot.springs, robot.sites, start)
+    return RobotParts(
+        robot.model,
+        tuple(shapes),
+        robot.constraints,
+        robot.springs,
+        robot.sites,
+        start,
+        fingerprint_of(path),
+    )
 
 
 def _check_corners(entry: Urdf | Mjcf, place: tuple[str, ...], refuse: Refuse) -> None:

@@ -119,7 +119,8 @@ def _plain(value: Any) -> Any:
     """Return arrays and numbers of numpy, and scenes, as JSON has them."""
     if isinstance(value, Scene):
         meshes = [shape.mesh.fingerprint for shape in value.shapes if shape.mesh is not None]
-        return [value.path, value.source, *meshes]
+        robot = [value.robot_fingerprint] if value.robot_fingerprint else []
+        return [value.path, value.source, *meshes, *robot]
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not JSON")
