@@ -18,6 +18,7 @@ from hapticsim.errors import ConfigError, HapticsimError
 from hapticsim.files.cache_folder import ENVIRONMENT, cache_folder
 from hapticsim.model.mechanism_model import MechanismModel
 from hapticsim.model.robot_file.urdf import load_urdf
+from hapticsim.model.scene import Scene
 from hapticsim.playback.animation import Animation
 from hapticsim.playback.pictures import film
 from hapticsim.playback.replay import play
@@ -52,7 +53,7 @@ def recorded(folder: Path, **about: str) -> Path:
 
 def with_text(folder: Path, text: str) -> Path:
     model = MechanismModel("m", (), source=MechanismFile("attached.py", text))
-    return recorded(folder, **about_files(type("Scene", (), {"model": model, "shapes": ()})()))
+    return recorded(folder, **about_files(Scene("m", model)))
 
 
 OPEN = [lambda file, trust: play(file, False, str, trust), lambda file, trust: Animation(file, str, trust)]
