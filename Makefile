@@ -5,7 +5,8 @@ CONFIG ?= configs/wam_table.yaml
 VENV := .venv
 BIN := $(VENV)/bin
 SPREAD := --dist loadfile --no-loadscope-reorder
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Modules that nobody imports are not compiled: with all of them an installation took 75 s in place of 42.
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 # Tests start hundreds of processes: each would compile its modules again.

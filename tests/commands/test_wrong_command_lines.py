@@ -120,6 +120,7 @@ ODD = (
     "", " ", "nan", "inf", "-inf", "-1", "0", "1e308", "1e-320", "7", "x" * 5000, "y" * 255 + ".mcap", "π\u202e\n\x1b[2J",
     "a\0b", "\udcff", "folder", "none/none", "old.mcap", "rod.urdf", "puck.yaml", "/dev/null", "/dev/full", "j=1", "j=", "=", "--", "-",
 )  # fmt: skip
+THIRD = 3  # of the values, another third for the next option
 GOOD = {  # what a command needs beside the option that is tried
     "model": ["rod.urdf"],
     "simulate": ["rod.urdf", "--integrator", "rk4", "--seconds", "0.01"],
@@ -154,6 +155,15 @@ def check(capfd, folder: Path, arguments: list[str]) -> None:
 
 @pytest.mark.parametrize(("command", "option"), OPTIONS, ids=[" ".join(o) for o in OPTIONS])
 def test_an_odd_value_of_an_option_is_refused_in_one_sentence_or_taken(
+    folder, capfd, stubbed, command, option
+):
+    for value in ODD[OPTIONS.index((command, option)) % THIRD :: THIRD]:
+        check(capfd, folder, [command, *GOOD[command], option, value])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("command", "option"), OPTIONS, ids=[" ".join(o) for o in OPTIONS])
+def test_every_odd_value_of_an_option_is_refused_in_one_sentence_or_taken(
     folder, capfd, stubbed, command, option
 ):
     for value in ODD:
