@@ -101,7 +101,7 @@ def simulate(
             context.call_on_close(lambda: write_report(out, report) if os.path.exists(out) else None)
     if integrator is None:
         refuse_options(context, ALONE, "for the mechanism alone: give --integrator too")
-        refuse_robot_file(config, " give --integrator too, or")
+        refuse_robot_file(config, "give --integrator too")
         _simulate_with_hand(config, settings, seconds, out, device)
         return
     from hapticsim.commands.experiment import algorithm_notes, left_out, read_scene, run_experiment

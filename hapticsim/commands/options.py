@@ -144,7 +144,7 @@ def refuse_options(context: typer.Context, names: Sequence[str], why: str) -> No
 def refuse_robot_file(config: Path, or_else: str = "") -> None:
     """Refuse a URDF or MJCF file where a scene is wanted.
 
-    or_else : another remedy, which the sentence names first.
+    or_else : another remedy, which the sentence names first, such as ``give --integrator too``.
     """
     import yaml
 
@@ -153,9 +153,13 @@ def refuse_robot_file(config: Path, or_else: str = "") -> None:
     if (title := robot_file(config)) and os.path.isfile(config):
         key = "mjcf" if "MJCF" in title else "urdf"
         named = {"robot": {key: {"path": config.name}}}
-        line = yaml.safe_dump(named, default_flow_style=True, allow_unicode=True, width=10**6).strip()[1:-1]
-        remedy = f"{or_else} write a scene file beside it with the lines 'name: mine' and '{line}'"
-        raise ConfigError(config, "", f"is {title}, a robot alone:{remedy}.")
+        style: dict[str, Any] = (
+            {"allow_unicode": True} if config.name.isprintable() else {"default_style": '"'}
+        )
+        line = yaml.safe_dump(named, default_flow_style=True, width=10**6, **style).strip()[1:-1]
+        remedy = f"write a scene file beside it with the lines 'name: mine' and '{line}'"
+        both = f"{or_else}, or {remedy}" if or_else else remedy
+        raise ConfigError(config, "", f"is {title}, a robot alone: {both}.")
 
 
 def load_scene(config: Path, settings: Sequence[str] | None = None) -> Any:

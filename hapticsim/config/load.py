@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -126,7 +126,7 @@ def read_text(path: str | Path) -> str:
         raise ConfigError(path, "", f"is not UTF-8 text (byte {error.start}): save it as UTF-8.") from None
 
 
-def _near(file: Path, _suffixes: Sequence[str] = ()) -> str:
+def _near(file: Path) -> str:
     """Return what was probably meant, a file or a shipped scene, or that the folder is not there either."""
     folder = file.parent
     if not os.path.lexists(folder):

@@ -17,7 +17,7 @@ def input_bytes(
     too_large: str,
     *,
     suffixes: Sequence[str] = (),
-    near: Callable[[Path, Sequence[str]], str] = near_file,
+    near: Callable[[Path], str] | None = None,
 ) -> bytes:
     """Return the bytes of a file, or refuse in one sentence.
 
@@ -25,7 +25,8 @@ def input_bytes(
     ----------
     what : the file is, as the sentence names it.
     most, too_large : bytes that are read, and the sentence where there are more.
-    suffixes, near : that such a file may have, and what finds the one that was probably meant.
+    suffixes : that such a file may have, so that one of them is proposed.
+    near : what proposes another file where this one is missing, if not ``near_file``.
 
     Raises
     ------
@@ -41,7 +42,7 @@ def input_bytes(
         with file.open("rb") as opened:  # what a file of the system without a size says may never end
             data = opened.read(most + 1) if 0 < size <= most else b""
     except FileNotFoundError:
-        found = near(file, suffixes)
+        found = near(file) if near else near_file(file, suffixes)
         raise ConfigError(path, "", f"does not exist{found}: check the path of the {what}.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)

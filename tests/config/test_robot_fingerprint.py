@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import random
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import pytest
+import yaml
 from hapticsim_devices.scripted import Scripted
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import hapticsim as hs
 from hapticsim.commands.options import refuse_robot_file
@@ -69,6 +75,63 @@ def test_what_is_included_counts_and_a_file_that_includes_itself_ends(tmp_path):
     assert fingerprint_of(file) != first
 
 
+VALUES = st.text(alphabet="01.e-&<\"'", max_size=6)
+
+
+@st.composite
+def elements(draw, depth: int = 0) -> tuple:
+    """Tag, attributes, children: what a file may say."""
+    tag = draw(st.sampled_from(["robot", "link", "joint"]))
+    attributes = draw(st.dictionaries(st.sampled_from(["name", "xyz", "rpy"]), VALUES, max_size=3))
+    return tag, attributes, draw(st.lists(elements(depth + 1), max_size=3)) if depth < 2 else []
+
+
+def as_text(element: tuple, rng: random.Random) -> str:
+    """One of the ways to write it."""
+    tag, attributes, children = element
+    order = rng.sample(sorted(attributes), len(attributes))
+    gaps = [" ", "\n", "\t  "]
+    head = tag + "".join(f"{rng.choice(gaps)}{name}={quoteattr(attributes[name])}" for name in order)
+    if not children and rng.random() < 0.5:
+        return f"<{head}{rng.choice(['', ' '])}/>"
+    between = ["", "\n   ", "<!-- a remark -->", " <!-- <link/> --> "]
+    inside = "".join(rng.choice(between) + as_text(child, rng) for child in children)
+    return f"<{head}>{inside}{rng.choice(between)}</{tag}>"
+
+
+TRIES = settings(
+    deadline=None,
+    max_examples=int(os.environ.get("HAPTICSIM_ROBOT_FILES", "200")),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@given(one=elements(), other=elements(), seed=st.integers(0, 10**6))
+@TRIES
+def test_two_files_have_one_hash_where_they_say_the_same(tmp_path, one, other, seed):
+    rng, found = random.Random(seed), []
+    for said in (one, one, other):
+        (tmp_path / "robot.xml").write_text(as_text(said, rng))
+        found.append(fingerprint_of(tmp_path / "robot.xml"))
+    assert found[0] == found[1] and (found[0] == found[2]) == (one == other)
+
+
+@given(data=st.data(), seed=st.integers(0, 10**6))
+@TRIES
+def test_a_damaged_file_has_a_hash_and_is_read_or_refused_in_one_sentence(tmp_path, data, seed):
+    rng, file = random.Random(seed), tmp_path / "robot.xml"
+    text = bytearray(b"<?xml version='1.0' encoding='utf-8'?>" + URDF.encode())
+    for _ in range(rng.randint(1, 4)):
+        at = rng.randrange(len(text))
+        text[at : at + rng.randint(0, 12)] = data.draw(st.binary(max_size=8))
+    file.write_bytes(bytes(text))
+    assert len(fingerprint_of(file)) == 64
+    try:
+        hs.load_urdf(file)
+    except ConfigError as refused:
+        assert "\n" not in str(refused) and str(refused).endswith(".")
+
+
 def test_a_scene_without_a_robot_file_has_none():
     assert hs.load("wam_table").robot_fingerprint == ""
 
@@ -91,6 +154,18 @@ def test_a_journal_knows_the_robot_file(tmp_path, form):
         assert journal.has(scene())
         robot.write_text(text.replace('"3"', '"4"').replace('mass value="1"', 'mass value="2"'))
         assert not journal.has(scene())
+
+
+@given(stem=st.text(st.characters(exclude_characters="/\0", codec="utf-8"), min_size=1, max_size=40))
+@TRIES
+def test_the_line_of_any_name_is_that_of_its_file(tmp_path, stem):
+    robot = tmp_path / f"{stem}.urdf"
+    robot.touch()
+    with pytest.raises(ConfigError) as caught:
+        refuse_robot_file(robot)
+    line = str(caught.value).partition("'name: mine' and '")[2].removesuffix("'.")
+    assert "\n" not in line and yaml.safe_load(line) == {"robot": {"urdf": {"path": robot.name}}}
+    robot.unlink()
 
 
 @pytest.mark.parametrize(

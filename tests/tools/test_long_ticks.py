@@ -78,6 +78,36 @@ def watch(long_ticks, monkeypatch, tmp_path):
 BEGAN_S = START_S + PERIOD_S * LONG
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_of_random_ticks_those_are_our_own_that_took_a_period_without_the_hosts_stalls(watch, seed):
+    """The probe sees a stall late by up to its step, and so much shorter; what is said comes with delays."""
+    rng = np.random.default_rng(seed)
+    played = Played({i: float(rng.uniform(0.0, 5e-4)) for i in rng.integers(0, 1000, 50).tolist()})
+    played.execution_s[:] = rng.uniform(10e-6, 950e-6, 1000)
+    ours = rng.choice(1000, 5, replace=False)
+    played.execution_s[ours] = rng.uniform(1.3e-3, 4e-3, 5)
+    stalls = []
+    for i in rng.choice(1000, 30, replace=False).tolist():
+        length_s, into_s = rng.uniform(5e-4, 8e-3), rng.uniform(0.0, played.execution_s[i])
+        unseen_s = rng.uniform(0.0, STEP_S)
+        began_s = played.starts[i] + into_s + unseen_s
+        stalls.append(Stall(float(began_s), float(length_s - unseen_s), int(rng.integers(2))))
+        played.execution_s[i] += length_s
+        played.starts[i + 1 :] += length_s
+        stalls = [
+            s if s.start_s <= began_s else Stall(s.start_s + length_s, s.length_s, s.processor)
+            for s in stalls
+        ]
+    delays = rng.uniform(0.0, 0.003, 49)
+    delays[rng.integers(49)] = 0.0
+    watch.watch._seen = played.said(delays.tolist())
+    watch.watch._stalls = set(stalls)
+    found = watch.watch.judge(played, 0, 1000)
+    assert {t.tick for t in found.ticks} == set(np.flatnonzero(played.execution_s >= PERIOD_S).tolist())
+    own = {t.tick for t in found.ticks if t.took_s - t.still_s >= PERIOD_S}
+    assert own == set(ours.tolist()) and found.own == 5
+
+
 def test_a_long_tick_without_a_stall_is_our_own(watch):
     found = watch([])
     assert len(found.ticks) == found.own == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -51,8 +52,12 @@ def compiled(path: Path, notes: list[str]) -> Any:
     with tempfile.TemporaryDirectory(prefix="hapticsim-") as folder:
         binary = Path(folder, "model.mjb")
         command = [sys.executable, "-P", COMPILER, str(path), str(binary)]  # -P: no modules of that folder
+        # Each of MuJoCo's threads, one per processor, would reserve 128 MB of the addresses for itself.
+        environment = os.environ | {"MALLOC_ARENA_MAX": "2"}
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_s, check=False)
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=LONGEST_s, check=False, env=environment
+            )
         except subprocess.TimeoutExpired:
             raise ConfigError(
                 path, "", f"takes MuJoCo longer than {LONGEST_s:g} s to compile: make it smaller."
