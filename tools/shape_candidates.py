@@ -14,8 +14,8 @@ from hapticsim.assemble.assembly import Assembly, assemble
 from hapticsim.config.load import loads
 from hapticsim.kernels import units
 from hapticsim.kernels.entry import compile_cached
-from hapticsim.kernels.events.edge_places import put_edges_in_places
-from hapticsim.kernels.events.inside import GAP_DEEP, hold_here, where
+from hapticsim.kernels.events.edge_places import put_edges
+from hapticsim.kernels.events.inside import GAP_DEEP, hold_here
 from hapticsim.kernels.geometry.contact import contact_row, has_ends, past_side, witness
 from hapticsim.kernels.memory.arrays import Plan, State, Workspace
 from hapticsim.model.scene import ContactPair, Scene, Shape
@@ -62,7 +62,7 @@ def _least_gap(plan, state, ws, found):
 
 def _hold(plan, state, k, X):
     """Hold candidate k at its feature; how far it is past the end of it [m]."""
-    _, _, past = where(plan, state, k, X)
+    _, _, past = units.where(plan, state, k, X)
     hold_here(plan, state, k, X)
     state.depth[k] = 0.0
     return past
@@ -80,7 +80,7 @@ def kernels() -> tuple[Callable[..., Any], ...]:
     """least_gap, put_edges, hold, feature_gap and contact_row, as machine code."""
     wanted = (
         (_least_gap, (PLAN, STATE, WORKSPACE, VECTOR)),
-        (put_edges_in_places, (PLAN, STATE, WORKSPACE, int64, float64)),
+        (put_edges, (PLAN, STATE, WORKSPACE, int64, float64)),
         (_hold, (PLAN, STATE, int64, MATRIX)),
         (_feature_gap, (PLAN, STATE, int64, MATRIX, INTS)),
         (contact_row, (PLAN, STATE, int64, int64, WORKSPACE)),

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from hapticsim.arguments import shown, unusable
+from hapticsim.assemble.features import features_of
 from hapticsim.assemble.mesh_tables import plan_of_meshes
 from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
@@ -140,7 +141,7 @@ def assemble(scene: Scene, progress: Callable[[str], None] | None = None) -> Ass
     scene : from ``hapticsim.load``.
     progress : called with one line per function compiled.
     """
-    begin_compiling(bool(scene.constraints))
+    begin_compiling(features_of(scene))
     candidates = tuple(candidates_of(scene))
     equations = equations_of(scene.model, frames_of(scene), progress)
     plan = _plan(scene, equations, candidates, progress)
@@ -279,5 +280,5 @@ def _plan(
         quaternion_WD=quaternion_of(scene.mapping.rotation_WD),
         torque_scale=float(scene.mapping.force_scale / scene.mapping.motion_scale),
         **_settings(scene),
-        **unit_addresses(bool(scene.constraints), progress),  # last: the tick is compiled beside this process
+        **unit_addresses(features_of(scene), progress),  # last: the tick is compiled beside this process
     )

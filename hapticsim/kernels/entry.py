@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from enum import Flag, auto
 from typing import Any
 
 from numba import int64, types
@@ -17,27 +18,45 @@ from numba.experimental.function_type import _get_wrapper_address
 
 from hapticsim.files.cache_folder import refuse_unwritable
 from hapticsim.kernels import units
-from hapticsim.kernels.events.activation import activate_constraints
+from hapticsim.kernels.events.activation import activate_constraints, drop_driver
 from hapticsim.kernels.events.chatter import rest_chattering
-from hapticsim.kernels.events.dispatch_event import dispatch_event
+from hapticsim.kernels.events.dense import find_border
+from hapticsim.kernels.events.dispatch_event import dispatch_event, release_or_hold
+from hapticsim.kernels.events.edge_places import put_edges
+from hapticsim.kernels.events.follow_mesh import follow_all
+from hapticsim.kernels.events.inside import find_place
 from hapticsim.kernels.events.observe import locate, observe
 from hapticsim.kernels.events.resolve_contacts import resolve_contacts
-from hapticsim.kernels.events.switching import resolve_switched_constraints
-from hapticsim.kernels.geometry.contact import gap_of
-from hapticsim.kernels.geometry.mesh_search import FEATURE, find_feature
+from hapticsim.kernels.events.switching import activate_touched, follow_switches, resolve_switched_constraints
+from hapticsim.kernels.geometry.contact import contact_row, gap_of
+from hapticsim.kernels.geometry.mesh_search import find_feature
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
 from hapticsim.kernels.machine_code.beside import Beside, processors
 from hapticsim.kernels.machine_code.cache import is_kept, keep, kernel_folder
 from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.motion.stage import evaluate_stage
-from hapticsim.kernels.rows.row_table import write_rows
+from hapticsim.kernels.motion.stage import embed_redundant, embed_slipping, evaluate_stage, evaluate_terms
+from hapticsim.kernels.rows.constraint_rows import write_constraint_rows
+from hapticsim.kernels.rows.friction import write_friction_guards
+from hapticsim.kernels.solve.pushing_forces import find_feasible_forces
 from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
+from hapticsim.kernels.tick.begin import check_constraints
 from hapticsim.kernels.tick.piece_start import evaluate_piece_start
 
 Progress = Callable[[str], Any]
+
+
+class Feature(Flag):
+    """What a scene has that others have not; its units are compiled for such scenes alone."""
+
+    CONSTRAINTS = auto()
+    EDGES = auto()  # pairs of shapes whose edges may cross
+    MESHES = auto()
+
+
+EVERY_FEATURE = ~Feature(0)
 
 STEP = types.void(Plan._type, State._type, Input._type, Output._type, Workspace._type)
 step_at = foreign.callable_at(STEP)
@@ -50,20 +69,52 @@ def _run(step, plan, state, inp, out, ws, ticks):
 
 
 UNITS = {  # the large parts of a tick, by their names in the plan
-    "rows": Called(write_rows, units.ROWS, __name__),
+    "contact_row": Called(contact_row, units.CONTACT_ROW, __name__),
     "gap": Called(gap_of, units.GAP, __name__),
-    "next_feature": Called(find_feature, FEATURE, __name__),
+    "where": Called(find_place, units.PLACE, __name__),
     "choose": Called(choose_independent, units.CHOICE, __name__),
+    "terms": Called(evaluate_terms, units.TERMS, __name__),
+    "solve_redundant": Called(embed_redundant, units.REDUNDANT, __name__),
     "stage": Called(evaluate_stage, units.STAGE, __name__),
+    "feasible_forces": Called(find_feasible_forces, units.FEASIBLE, __name__),
     "start_piece": Called(evaluate_piece_start, units.PIECE, __name__),
     "resolve": Called(resolve_contacts, units.CHANGE, __name__),
     "rest_chattering_contacts": Called(rest_chattering, units.CHANGE, __name__),
-    "resolve_after_switch": Called(resolve_switched_constraints, units.CHANGE, __name__),
-    "activate": Called(activate_constraints, units.CHANGE, __name__),
     "dispatch_event": Called(dispatch_event, units.CHANGE, __name__),
 }
-# Compiled after the tick, so that both processes have as much to do.
-LAST = ("rest_chattering_contacts", "resolve_after_switch", "activate", "dispatch_event")
+FEATURE_UNITS = {  # the same that only some scenes need
+    Feature.CONSTRAINTS: {
+        "constraint_rows": Called(write_constraint_rows, units.CONSTRAINT_ROWS, __name__),
+        "solve_slipping": Called(embed_slipping, units.SLIPPING, __name__),
+        "let_go_driver": Called(drop_driver, units.CHANGE, __name__),
+        "slip_or_stick": Called(release_or_hold, units.CHANGE, __name__),
+        "read_friction_guards": Called(write_friction_guards, units.FRICTION, __name__),
+        "switch_as_asked": Called(follow_switches, units.CHANGE, __name__),
+        "watch_constraints": Called(check_constraints, units.CHANGE, __name__),
+        "activate_by_touch": Called(activate_touched, units.CHANGE, __name__),
+        "resolve_after_switch": Called(resolve_switched_constraints, units.CHANGE, __name__),
+        "activate": Called(activate_constraints, units.CHANGE, __name__),
+    },
+    Feature.EDGES: {"put_edges": Called(put_edges, units.EDGES, __name__)},
+    Feature.MESHES: {
+        "follow_meshes": Called(follow_all, units.FOLLOW, __name__),
+        "first_border": Called(find_border, units.BORDER, __name__),
+        "next_feature": Called(find_feature, units.FEATURE, __name__),
+    },
+}
+# Compiled after the tick in the same process: they call much of what it calls, and both processes have as
+# much to do then.
+WITH_TICK = (
+    "where",
+    "gap",
+    "contact_row",
+    "dispatch_event",
+    "put_edges",
+    "follow_meshes",
+    "first_border",
+    "next_feature",
+    "constraint_rows",
+)
 TICK = Called(step, STEP, __name__)
 OBSERVE = Called(observe, STEP, __name__)  # contact forces and witnesses at the state
 LOCATE = Called(locate, STEP, __name__)
@@ -76,19 +127,22 @@ _beside: list[Beside] = []
 _beginning = threading.Lock()
 
 
-def units_for(constraints: bool) -> dict[str, Called]:
-    """Which units a scene needs, with constraints or without."""
-    return {name: unit for name, unit in UNITS.items() if constraints or name != "activate"}
+def units_for(features: Feature) -> dict[str, Called]:
+    """Which units a scene with these features needs."""
+    needed = dict(UNITS)
+    for feature in features:
+        needed |= FEATURE_UNITS[feature]
+    return needed
 
 
-def begin_compiling(constraints: bool, *others: Called) -> None:
+def begin_compiling(features: Feature, *others: Called) -> None:
     """Start to compile the tick of a scene, and what calls it, in two processes, unless it is kept.
 
-    Half of the work is the tick itself; its large parts are the other half.
+    More than half of the work is the tick itself.
     """
-    needed = units_for(constraints)
-    first = [TICK, LOCATE, *(unit for name, unit in needed.items() if name in LAST)]
-    second = [*(unit for name, unit in needed.items() if name not in LAST), *others]
+    needed = units_for(features)
+    first = [TICK, LOCATE, *(unit for name, unit in needed.items() if name in WITH_TICK)]
+    second = [*(unit for name, unit in needed.items() if name not in WITH_TICK), *others]
     with _beginning:
         begun = {path for process in _beside if process.is_running() for path in process.paths}
         parts = [
@@ -162,11 +216,11 @@ def address_of(compiled: Any, signature: Signature) -> int:
     return _get_wrapper_address(compiled, signature)
 
 
-def unit_addresses(constraints: bool, progress: Progress | None = None) -> dict[str, int]:
+def unit_addresses(features: Feature, progress: Progress | None = None) -> dict[str, int]:
     """Addresses of the large parts of a tick, by their names in the plan; 0 for what is not needed."""
-    begin_compiling(constraints)
-    found = dict.fromkeys(UNITS, 0)
-    for name, unit in units_for(constraints).items():
+    begin_compiling(features)
+    found = dict.fromkeys(units_for(EVERY_FEATURE), 0)
+    for name, unit in units_for(features).items():
         found[name] = address_of(compile_called(unit, progress), unit.signature)
     return found
 

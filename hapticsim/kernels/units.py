@@ -2,18 +2,19 @@
 
 numba optimizes a function again inside each of its callers, so that the compile time of a deep tick grows
 with the product of depth and size.  What stands here is compiled alone and called through the addresses in
-the plan, at a few nanoseconds a call.
+the plan, at a few nanoseconds a call.  What a scene has nothing for, as meshes, is not compiled for it: its
+address is 0, and where every tick asks for it nothing is done.
 """
 
 from __future__ import annotations
 
-from numba import boolean, f8, int64
+from numba import boolean, f8, int64, types
 
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 
-_vec = f8[::1]
+_vec, _mat = f8[::1], f8[:, ::1]
 _PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE = (
     block._type for block in (Plan, State, Input, Output, Workspace)
 )
@@ -22,12 +23,34 @@ STAGE = f8(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec, _vec, int64)
 PIECE = boolean(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE, f8, int64, int64)
 CHANGE = int64(_PLAN, _STATE, _INPUT, _WORKSPACE, _OUTPUT, f8, int64)
 
-ROWS = int64(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, int64)
-GAP = f8(_PLAN, _STATE, int64, f8[:, ::1])
+CONTACT_ROW = f8(_PLAN, _STATE, int64, int64, _WORKSPACE)
+CONSTRAINT_ROWS = types.void(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, int64, int64)
+GAP = f8(_PLAN, _STATE, int64, _mat)
+PLACE = types.Tuple((int64, f8, f8))(_PLAN, _STATE, int64, _mat)
+FEATURE = int64(_PLAN, _STATE, int64, _mat)
+BORDER = types.Tuple((int64, f8, f8))(_PLAN, _STATE, _WORKSPACE, f8)
+FOLLOW = types.void(_PLAN, _STATE, _mat)
+EDGES = types.void(_PLAN, _STATE, _WORKSPACE, int64, f8)
+TERMS = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec)
+REDUNDANT = f8(_STATE, _WORKSPACE, int64, _vec)
+SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
+FEASIBLE = boolean(_WORKSPACE, int64)
+FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
 CHOICE = int64(_STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
-_rows_at = callable_at(ROWS)
+_contact_row_at = callable_at(CONTACT_ROW)
+_constraint_rows_at = callable_at(CONSTRAINT_ROWS)
 _gap_at = callable_at(GAP)
+_place_at = callable_at(PLACE)
+_feature_at = callable_at(FEATURE)
+_border_at = callable_at(BORDER)
+_follow_at = callable_at(FOLLOW)
+_edges_at = callable_at(EDGES)
+_terms_at = callable_at(TERMS)
+_redundant_at = callable_at(REDUNDANT)
+_slipping_at = callable_at(SLIPPING)
+_feasible_at = callable_at(FEASIBLE)
+_friction_at = callable_at(FRICTION)
 _piece_at = callable_at(PIECE)
 _choice_at = callable_at(CHOICE)
 _stage_at = callable_at(STAGE)
@@ -35,15 +58,61 @@ _change_at = callable_at(CHANGE)
 
 
 @inlined
-def evaluate_rows(plan, state, q, u, t, m, ws):
-    """The m rows of ws.rows at the frames in ws: ``rows.row_table.write_rows``."""
-    _rows_at(plan.rows)(plan, state, ws, q, u, t, m)
+def write_contact_row(plan, state, k, i, ws):
+    """Row i of ws.A, ws.s and ws.b for contact k: ``geometry.contact.contact_row``.  Returns its gap."""
+    return _contact_row_at(plan.contact_row)(plan, state, k, i, ws)
+
+
+@inlined
+def evaluate_held(plan, state, q, u, t, m, ws):
+    """The first m rows, of constraints that hold: ``rows.constraint_rows.write_constraint_rows``."""
+    _constraint_rows_at(plan.constraint_rows)(plan, state, ws, q, u, t, m, 0)
+
+
+@inlined
+def evaluate_slips(plan, state, q, u, t, ws):
+    """Rows of the constraints that slip, to ws.slip_A: ``rows.constraint_rows.write_constraint_rows``."""
+    _constraint_rows_at(plan.constraint_rows)(plan, state, ws, q, u, t, 0, 1)
 
 
 @inlined
 def gap(plan, state, k, X):
     """Gap of candidate k [m] at the frames X: ``geometry.contact.gap_of``."""
     return _gap_at(plan.gap)(plan, state, k, X)
+
+
+@inlined
+def where(plan, state, k, X):
+    """Face, distance and how far past its edge of candidate k: ``events.inside.find_place``."""
+    return _place_at(plan.where)(plan, state, k, X)
+
+
+@inlined
+def next_feature(plan, state, k, X):
+    """Feature of a mesh that place k is about to touch, or -1: ``geometry.mesh_search.find_feature``."""
+    return _feature_at(plan.next_feature)(plan, state, k, X)
+
+
+@inlined
+def put_edges_in_places(plan, state, ws, m, deepest):
+    """Edges for the places of all pairs, if any: ``events.edge_places.put_edges``."""
+    if plan.put_edges != 0:
+        _edges_at(plan.put_edges)(plan, state, ws, m, deepest)
+
+
+@inlined
+def follow_meshes(plan, state, X):
+    """Places on meshes go over to where they have come: ``events.follow_mesh.follow_all``."""
+    if plan.follow_meshes != 0:
+        _follow_at(plan.follow_meshes)(plan, state, X)
+
+
+@inlined
+def first_border(plan, state, ws, h):
+    """The border on a mesh that a step passes first: ``events.dense.find_border``.  -1 without meshes."""
+    if plan.first_border == 0:
+        return -1, h, 0.0
+    return _border_at(plan.first_border)(plan, state, ws, h)
 
 
 @inlined
@@ -56,6 +125,37 @@ def choose_speeds(plan, state, ws, out, m, t):
 def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     """qdot and udot at (q, u) with m rows: ``motion.stage.evaluate_stage``."""
     return _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
+
+
+@inlined
+def terms(plan, state, inp, ws, q, u, t, qdot):
+    """M, h, frames and forces at (q, u): ``motion.stage.evaluate_terms``."""
+    _terms_at(plan.terms)(plan, state, inp, ws, q, u, t, qdot)
+
+
+@inlined
+def solve_redundant(plan, state, ws, m, udot):
+    """udot with m rows that depend on one another: ``motion.stage.embed_redundant``.  Returns |det A_D|."""
+    return _redundant_at(plan.solve_redundant)(state, ws, m, udot)
+
+
+@inlined
+def solve_slipping(plan, state, ws, q, u, t, udot, m):
+    """udot with m rows and friction of what slips: ``motion.stage.embed_slipping``.  Returns |det A_D|."""
+    return _slipping_at(plan.solve_slipping)(plan, state, ws, q, u, t, udot, m)
+
+
+@inlined
+def feasible_forces(plan, ws, m):
+    """Whether m rows hold with contacts that only push: ``solve.pushing_forces.find_feasible_forces``."""
+    return _feasible_at(plan.feasible_forces)(ws, m)
+
+
+@inlined
+def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
+    """Guards of the constraints: ``rows.friction.write_friction_guards``."""
+    if plan.read_friction_guards != 0:
+        _friction_at(plan.read_friction_guards)(plan, state, q, u, t, m, scale, ws, guards)
 
 
 @inlined
@@ -83,6 +183,42 @@ def resolve_after_switch(plan, state, inp, ws, out, t):
     It calls ``events.switching.resolve_switched_constraints``.
     """
     return _change_at(plan.resolve_after_switch)(plan, state, inp, ws, out, t, 0)
+
+
+@inlined
+def let_go_driver(plan, state, inp, ws, out, t, m):
+    """Let go what drives a contact in: ``events.activation.drop_driver``.  1 where something went."""
+    return _change_at(plan.let_go_driver)(plan, state, inp, ws, out, t, m)
+
+
+@inlined
+def switch_as_asked(plan, state, inp, ws, out):
+    """Follow the switch requests: ``events.switching.follow_switches``.  True when something changed."""
+    if plan.switch_as_asked == 0:
+        return False
+    return _change_at(plan.switch_as_asked)(plan, state, inp, ws, out, 0.0, 0) == 1
+
+
+@inlined
+def watch_constraints(plan, state, inp, ws, out, m):
+    """Let go and activate what is due, as a tick begins: ``tick.begin.check_constraints``.  Returns the rows."""
+    if plan.watch_constraints == 0:
+        return m
+    return _change_at(plan.watch_constraints)(plan, state, inp, ws, out, 0.0, m)
+
+
+@inlined
+def activate_by_touch(plan, state, inp, ws, out, t, m):
+    """Activate what a touch asks for: ``events.switching.activate_touched``.  Returns the rows."""
+    if plan.activate_by_touch == 0:
+        return m
+    return _change_at(plan.activate_by_touch)(plan, state, inp, ws, out, t, m)
+
+
+@inlined
+def slip_or_stick(plan, state, inp, ws, out, t, block):
+    """A constraint slips or sticks: ``events.dispatch_event.release_or_hold``.  Returns the rows."""
+    return _change_at(plan.slip_or_stick)(plan, state, inp, ws, out, t, block)
 
 
 @inlined

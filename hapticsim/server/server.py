@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 import hapticsim
+from hapticsim.assemble.features import features_of
 from hapticsim.assemble.initial_check import assemble_start
 from hapticsim.describe.columns import tick_quantities
 from hapticsim.describe.drawing import of_ticks
@@ -131,7 +132,7 @@ class Server:
                 )
                 self.control = ControlPort(control_endpoint or beside, curve=curve)
             loops = [LOOP, RERUN, *([CATCH_UP] if role == "operator" else [])]
-            begin_compiling(bool(scene.constraints), *loops)
+            begin_compiling(features_of(scene), *loops)
             self.assembly = assemble_start(scene, progress)
             scene = self.assembly.scene
             self.loop = RealTimeLoop(self.assembly, scheduled, role == "operator", progress)

@@ -13,6 +13,7 @@ import numpy as np
 
 from hapticsim.arguments import a_function, number, numbers, shown, truth, whole
 from hapticsim.assemble.assembly import Assembly, apply_gains
+from hapticsim.assemble.features import features_of
 from hapticsim.assemble.initial_check import (
     assemble_start,
     check_place,
@@ -59,7 +60,7 @@ class Simulation:
     def __init__(self, scene: Scene, progress: Callable[[str], None] | None = None) -> None:
         check_scene(scene)
         a_function("Simulation", "progress", progress)
-        begin_compiling(bool(scene.constraints), OBSERVE, RUN)
+        begin_compiling(features_of(scene), OBSERVE, RUN)
         self.assembly: Assembly = assemble_start(scene, progress)
         self.scene = self.assembly.scene
         self.plan = self.assembly.plan

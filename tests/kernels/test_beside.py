@@ -195,16 +195,12 @@ def test_each_kernel_is_begun_once_and_on_one_processor_by_one_process(
         monkeypatch.setattr(entry, "_beside", [])
         monkeypatch.setattr(entry, "processors", lambda count=count: count)
         begun.clear()
-        entry.begin_compiling(True, entry.OBSERVE)
-        entry.begin_compiling(True, entry.OBSERVE)
+        entry.begin_compiling(entry.EVERY_FEATURE, entry.OBSERVE)
+        entry.begin_compiling(entry.EVERY_FEATURE, entry.OBSERVE)
         paths = [path for process in begun for path in process]
         assert len(begun) == processes and len(set(paths)) == len(paths)
         needed = {entry.TICK.path, entry.LOCATE.path, entry.OBSERVE.path}
-        assert set(paths) == needed | {unit.path for unit in entry.UNITS.values()}
-
-
-def test_without_constraints_nothing_is_compiled_that_activates_one() -> None:
-    assert set(entry.UNITS) - set(entry.units_for(False)) == {"activate"}
+        assert set(paths) == needed | {unit.path for unit in entry.units_for(entry.EVERY_FEATURE).values()}
 
 
 def test_every_kernel_that_is_declared_is_found_by_its_path() -> None:

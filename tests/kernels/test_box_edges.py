@@ -20,7 +20,7 @@ from tests.places import PUCK
 
 gap = compiled(contact.gap_of, PLAN, STATE, INT, MATRIX)
 contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
-put_edges = compiled(edge_places.put_edges_in_places, PLAN, STATE, WORKSPACE, INT, FLOAT)
+put_edges = compiled(edge_places.put_edges, PLAN, STATE, WORKSPACE, INT, FLOAT)
 
 FIRST = {(c.a, c.b): k for k, c in enumerate(CANDIDATES) if c.kind == ON_EDGES and c.places}
 SHAPES = {shape.name: shape for shape in ASSEMBLY.scene.shapes}

@@ -36,7 +36,7 @@ gap = compiled(contact.gap_of, PLAN, STATE, INT, MATRIX)
 contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
 find_feature = compiled(mesh_search.find_feature, PLAN, STATE, INT, MATRIX)
 region_margin = compiled(mesh_features.region_margin, PLAN, INT, FLOAT, FLOAT, FLOAT)
-follow_meshes = compiled(follow_mesh.follow_meshes, PLAN, STATE, MATRIX)
+follow_meshes = compiled(follow_mesh.follow_all, PLAN, STATE, MATRIX)
 
 RADIUS = 0.05
 X_BM = Placement(rotation_from_rpy((0.3, -0.2, 0.5)), np.array([0.05, -0.03, 0.02]))

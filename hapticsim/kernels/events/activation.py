@@ -18,12 +18,10 @@ from hapticsim.kernels.machine_code.foreign import displace_at, kane_at, kinemat
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.integrate import LOST
-from hapticsim.kernels.rows.bilateral import bilateral_row
 from hapticsim.kernels.rows.row_table import (
     FREE,
     HELD,
-    evaluate_equations,
-    evaluate_row,
+    evaluate_rows,
     has_room,
     list_constraints,
     rate_of,
@@ -31,7 +29,7 @@ from hapticsim.kernels.rows.row_table import (
 from hapticsim.kernels.solve.diagnosis import conflict
 from hapticsim.kernels.solve.mobility import CLASH, meet_rates, orthonormal_constraints
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import choose_speeds, evaluate_rows, gap
+from hapticsim.kernels.units import choose_speeds, evaluate_held, gap, write_contact_row
 
 SWITCH, REFUSED, CONFLICT = int(Event.SWITCH), int(Event.REFUSED), int(Event.CONFLICT)
 INCONSISTENT = int(Fault.INCONSISTENT)
@@ -90,12 +88,12 @@ def close_gaps(plan, state, inp, ws, t):
 
 @kernel
 def latch(plan, state, ws, c, t):
-    """Take the present gap of the latched rows of constraint c as their displacement."""
-    evaluate_equations(plan, ws.q0, ws.u0, ws)
-    now = state.tick[0] * plan.tick_s + t
+    """Take the present gap of the latched rows of constraint c as their displacement; ws.rows is scratch."""
     for k in range(plan.block_start[c], plan.block_start[c + 1]):
         if plan.row_latch[k] == 1:
-            state.offset[k] += bilateral_row(plan, state, k, ws.q0, now, ws.A, ws.s, ws.b, 0, ws)
+            ws.rows[0] = k
+            evaluate_held(plan, state, ws.q0, ws.u0, t, 1, ws)
+            state.offset[k] += ws.phi[0]
 
 
 @kernel
@@ -179,23 +177,21 @@ def driver(plan, state, ws, first, named):
     return plan.row_block[row]
 
 
-@kernel
-def let_go_driver(plan, state, ws, out, first, m, t):
+def drop_driver(plan, state, inp, ws, out, t, m):
     """Let go the constraint that drives a contact into its surface whatever impulse that gives.
 
-    Expects the m rows at (ws.q0, ws.u0) after their impulses ws.x, those before ``first`` of constraints.  A
-    contact may be driven in by constraints alone, or because others push back: a leg jammed between two
-    walls.  Returns True when one went; the force on the hand goes to zero then.
+    Expects the m rows at (ws.q0, ws.u0) after their impulses ws.x, and constraints among them.  A contact may
+    be driven in by constraints alone, or because others push back: a leg jammed between two walls.  Returns 1
+    when one went; the force on the hand goes to zero then.
     """
-    if first == 0:
-        return False
+    first = ws.counts[HELD_ROWS]
     fastest, struck = RATE_DRIVEN, -1
     for i in range(first, m):
         rate = -rate_of(ws.A, i, ws.u0, ws.b)
         if rate > fastest:
             fastest, struck = rate, ws.rows[i]
     if struck < 0:
-        return False
+        return 0
     for i in range(first, m):
         ws.passive[i - first] = ws.rows[i]  # free between impulses and forces
     for others in range(2):
@@ -207,16 +203,16 @@ def let_go_driver(plan, state, ws, out, first, m, t):
                     n += 1
         ws.rows[n] = struck
         for i in range(first, n + 1):
-            evaluate_row(plan, state, ws.rows[i], i, ws.q0, t, ws)
+            write_contact_row(plan, state, ws.rows[i], i, ws)
         c = driver(plan, state, ws, first, name_conflict(plan, state, ws, out, n + 1, t))
         if c >= 0:
             take_force_away(state, INCONSISTENT)
             release(state, out, c, t)
-            return True
+            return 1
     for i in range(first, m):  # nothing prescribes its rate
         ws.rows[i] = ws.passive[i - first]
-        evaluate_row(plan, state, ws.rows[i], i, ws.q0, t, ws)
-    return False
+        write_contact_row(plan, state, ws.rows[i], i, ws)
+    return 0
 
 
 @kernel

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from hapticsim.kernels.events.follow_mesh import follow_meshes
 from hapticsim.kernels.events.inside import GAP_CAPTURE, hold_here, hold_open, is_near
 from hapticsim.kernels.events.resolve_contacts import TOUCH, energy_lost
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.linalg.linear import ldl_factor
-from hapticsim.kernels.motion.stage import terms
-from hapticsim.kernels.rows.row_table import FREE, HELD, evaluate_row, list_constraints, rate_of
+from hapticsim.kernels.rows.row_table import (
+    FREE,
+    HELD,
+    evaluate_rows,
+    list_constraints,
+    rate_of,
+)
 from hapticsim.kernels.solve.mobility import meet_rates, orthonormal_constraints
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import evaluate_rows, resolve
+from hapticsim.kernels.units import follow_meshes, resolve, terms, write_contact_row
 
 RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 
@@ -32,7 +36,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
             break
         near = state.mode[k] == HELD or is_near(plan, state, k, ws.X, GAP_CAPTURE)
         if near and not is_lost(plan, state, k, ws.X):
-            evaluate_row(plan, state, k, m, ws.q0, t, ws)
+            write_contact_row(plan, state, k, m, ws)
             if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:
                 ws.rows[m] = k
                 m += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.dense import dense_crossing, first_border
+from hapticsim.kernels.events.dense import dense_crossing
 from hapticsim.kernels.events.guards import (
     HIT,
     crossing_time,
@@ -21,7 +21,7 @@ from hapticsim.kernels.geometry.mesh_search import has_mesh
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import TRIALS
 from hapticsim.kernels.motion.integrate import advance
-from hapticsim.kernels.units import stage
+from hapticsim.kernels.units import first_border, stage
 
 MOST_TRIALS = 14  # trial steps per crossing
 PATIENCE = 4  # trials after which every other one halves what is left for a gap: it may jump
@@ -48,7 +48,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         out.counts[TRIALS] += 1
         advance(plan, state, inp, ws, t, step, m)
         if m > 0:
-            row_forces(state, ws, m, ws.du[3])
+            row_forces(plan, state, ws, m, ws.du[3])
         read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
         if not watching:
             return step, -1
@@ -57,7 +57,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         if trial > 0 and m > 0 and about >= 0 and not is_gap(plan, state, about):
             # the last Runge-Kutta stage is good enough to see that a force crosses zero, not to place it
             stage(plan, state, inp, ws, ws.q1, ws.u1, t + step, ws.dq[3], ws.du[3], m)
-            row_forces(state, ws, m, ws.du[3])
+            row_forces(plan, state, ws, m, ws.du[3])
             read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
             worst, fired = first_fired(plan, state, ws.guard0, ws.guard1)
         if fired < 0:

@@ -182,8 +182,7 @@ def dense_border(plan, state, ws, h, guard):
     return before * h, slope
 
 
-@kernel
-def first_border(plan, state, ws, h):
+def find_border(plan, state, ws, h):
     """The guard of the first border that is passed in a step of length h, with the guards ws.guard2 at its
     end, and ``dense_border`` of it; -1 where there is none, or none is found so."""
     first, earliest, rate = -1, math.inf, 0.0

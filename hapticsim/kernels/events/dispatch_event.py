@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from hapticsim.codes import ONE_SIDED
-from hapticsim.kernels.events.follow_mesh import follow_meshes
 from hapticsim.kernels.events.guards import block_of_guard, is_of_block, row_forces
-from hapticsim.kernels.events.switching import activate_by_touch, let_slip, stick
+from hapticsim.kernels.events.switching import let_slip, stick
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.rows.row_table import HELD, list_rows
-from hapticsim.kernels.units import resolve, resolve_after_switch, stage
+from hapticsim.kernels.units import (
+    activate_by_touch,
+    follow_meshes,
+    resolve,
+    resolve_after_switch,
+    slip_or_stick,
+    stage,
+)
 
 
 def dispatch_event(plan, state, inp, ws, out, t, fired):
@@ -23,15 +29,21 @@ def dispatch_event(plan, state, inp, ws, out, t, fired):
         if not is_lost(plan, state, block, ws.X):
             return m
     if plan.block_law[block] != ONE_SIDED:
-        if state.mode[block] > HELD:
-            stick(plan, state, ws, out, block, t)
-        else:
-            stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
-            row_forces(state, ws, m, ws.du[0])
-            let_slip(plan, state, ws, out, block, m, t)
-        m = resolve_after_switch(plan, state, inp, ws, out, t)
+        m = slip_or_stick(plan, state, inp, ws, out, t, block)
     else:
         tensile = is_of_block(state, fired) and state.mode[block] == HELD and state.rank[0] == m
         m = resolve(plan, state, inp, ws, out, t, int(tensile))
-    m, _ = activate_by_touch(plan, state, inp, ws, out, t, m)
-    return m
+    return activate_by_touch(plan, state, inp, ws, out, t, m)
+
+
+def release_or_hold(plan, state, inp, ws, out, t, block):
+    """Let a constraint slip that friction no longer holds, or hold one whose slip came to rest, at (ws.q0,
+    ws.u0); return the number of rows."""
+    if state.mode[block] > HELD:
+        stick(plan, state, ws, out, block, t)
+    else:
+        m = list_rows(plan, state, ws)
+        stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
+        row_forces(plan, state, ws, m, ws.du[0])
+        let_slip(plan, state, ws, out, block, m, t)
+    return resolve_after_switch(plan, state, inp, ws, out, t)

@@ -76,8 +76,7 @@ def is_kept(plan, state, ws, k, deepest):
     return ws.overlooked[k] == 1 or edges_gap(plan, state, k, ws.X) <= LEVEL
 
 
-@kernel
-def put_edges_in_places(plan, state, ws, m, deepest):
+def put_edges(plan, state, ws, m, deepest):
     """Give the free places of every pair the edges that are nearest at the frames and speeds in ws, m rows
     being imposed.
 

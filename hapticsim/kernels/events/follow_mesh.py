@@ -17,8 +17,7 @@ CAME_IN = -1e-14  # [m] by which rounding may say that a point is beside every r
 TURNED = 1e-8  # square of the angle by which the normal may turn at once
 
 
-@kernel
-def follow_meshes(plan, state, X):
+def follow_all(plan, state, X):
     """Give every place that has left the region of its feature the feature that it has come to."""
     for k in range(plan.contacts):
         if is_on_mesh(plan, k) and state.face[k] >= MESH_FEATURE and past_region(plan, state, k, X) > 0.0:

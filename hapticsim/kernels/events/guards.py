@@ -23,11 +23,9 @@ from hapticsim.kernels.geometry.edges import BEND, margin
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
-from hapticsim.kernels.rows.friction import read_friction_guards
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.embedding import constraint_forces
-from hapticsim.kernels.solve.pushing_forces import feasible_forces
-from hapticsim.kernels.units import gap
+from hapticsim.kernels.units import feasible_forces, gap, read_friction_guards
 
 FIRE = 1e-12  # beyond this a guard has fired
 HIT = 5e-11  # this near to zero the crossing is found
@@ -36,7 +34,7 @@ FRICTION_SCALE = 0.1  # [m/N] with a thousandth a bound reached at 0.3 N/s was f
 
 
 @kernel
-def row_forces(state, ws, m, udot):
+def row_forces(plan, state, ws, m, udot):
     """ws.lam of the m rows at the stage last evaluated, and ws.push of its contacts; redundant ones push if
     they can.
 
@@ -52,7 +50,7 @@ def row_forces(state, ws, m, udot):
             pulls = True
     if not pulls or state.rank[0] == m:
         return pulls
-    pulls = not feasible_forces(ws, m)
+    pulls = not feasible_forces(plan, ws, m)
     for i in range(first, m):
         parts = ws.grad[i - first]
         ws.push[i] = FORCE_SCALE * (-parts if pulls and parts > 0.0 else ws.lam[i])
@@ -99,8 +97,7 @@ def read_row_guards(plan, state, q, u, t, ws, m, guards):
         k = ws.rows[i]
         guards[k] = ws.push[i]
         guards[edges + k] = margin(plan, state, k, ws.part[i], ws.X)
-    if state.mode.size > plan.contacts:
-        read_friction_guards(plan, state, q, u, t, m, FRICTION_SCALE, ws, guards)
+    read_friction_guards(plan, state, q, u, t, m, FRICTION_SCALE, ws, guards)
 
 
 @inlined

@@ -34,7 +34,7 @@ from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import gap
+from hapticsim.kernels.units import gap, where
 
 PASSED, NO_ROOM = int(Event.THROUGH), int(Fault.ROWS_FULL)
 THROUGH, LEFT_OUT = (
@@ -49,8 +49,7 @@ GAP_CAPTURE = 1e-5  # [m] what is open by no more may be held when contacts chat
 GAP_CLOSE = 1e-4  # [m] what is no deeper may be put onto its surface again by an impact that pays for it
 
 
-@kernel
-def where(plan, state, k, X):
+def find_place(plan, state, k, X):
     """The face that holds or would hold a corner, its distance from there [m], how far past the edge it is.
 
     Of a sphere, and on a plane: 0, the gap and a number below zero; on a side alone how far past its end.

@@ -10,8 +10,8 @@ from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
-from hapticsim.kernels.rows.row_table import HELD, list_constraints, list_rows
-from hapticsim.kernels.units import evaluate_rows, stage
+from hapticsim.kernels.rows.row_table import HELD, evaluate_rows, list_constraints, list_rows
+from hapticsim.kernels.units import stage
 
 
 @kernel
@@ -71,7 +71,7 @@ def observe(plan, state, inp, out, ws):
     m = list_rows(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:
-        row_forces(state, ws, m, ws.du[0])
+        row_forces(plan, state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from hapticsim.codes import Event
-from hapticsim.kernels.events.activation import let_go_driver
-from hapticsim.kernels.events.follow_mesh import follow_meshes
 from hapticsim.kernels.events.inside import (
     GAP_CAPTURE,
     LEFT_OUT,
@@ -15,18 +13,16 @@ from hapticsim.kernels.events.inside import (
     takes_edges,
     work_to_close,
 )
-from hapticsim.kernels.geometry.contact import contact_row
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.linalg.linear import ldl_factor
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.motion.energy import SPARE
-from hapticsim.kernels.motion.stage import terms
-from hapticsim.kernels.rows.friction import evaluate_slips
 from hapticsim.kernels.rows.row_table import (
     FREE,
     HELD,
+    evaluate_rows,
     list_constraints,
     list_rows,
     rate_of,
@@ -39,7 +35,15 @@ from hapticsim.kernels.solve.mobility import (
 from hapticsim.kernels.solve.pushing_forces import free_accelerations
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.solve.unilateral import nonnegative_minimum
-from hapticsim.kernels.units import choose_speeds, evaluate_rows, gap
+from hapticsim.kernels.units import (
+    choose_speeds,
+    evaluate_slips,
+    follow_meshes,
+    gap,
+    let_go_driver,
+    terms,
+    write_contact_row,
+)
 
 TOUCH, LEAVE, IMPULSE = int(Event.TOUCH), int(Event.LEAVE), int(Event.IMPULSE)
 ROWS_FULL = int(Event.ROWS_FULL)
@@ -77,7 +81,7 @@ def touching(plan, state, ws, out, m):
                 continue  # the commonest case
             look_inside(plan, state, ws, out, m, k)
             if not found and is_near(plan, state, k, ws.X, GAP_TOUCH):
-                contact_row(plan, state, k, 0, ws)
+                write_contact_row(plan, state, k, 0, ws)
                 found = rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST
     return found
 
@@ -113,7 +117,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
         elif room > 0:
             room -= 1
         else:
-            contact_row(plan, state, k, 0, ws)  # as scratch: the rows are evaluated below
+            write_contact_row(plan, state, k, 0, ws)  # as scratch: the rows are evaluated below
             if rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST:
                 state.face[k] = LEFT_OUT
                 left_out += 1
@@ -205,7 +209,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         lost += by_contacts
         if by_constraints > ENERGY_SEEN:
             record(out, IMPULSE, -1, by_constraints, t)
-        if attempt == constraints or not let_go_driver(plan, state, ws, out, first, m, t):
+        if first == 0 or attempt == constraints or not let_go_driver(plan, state, inp, ws, out, t, m):
             break
     struck = ws.rows[first] if m > first else -1
     if m > 0:

@@ -23,9 +23,8 @@ from hapticsim.kernels.units import activate, resolve, resolve_after_switch, sta
 SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
 
 
-@kernel
-def switch_as_asked(plan, state, inp, ws, out):
-    """Follow the switch requests of this tick; returns True when something changed."""
+def follow_switches(plan, state, inp, ws, out, t, _):
+    """Follow the switch requests of this tick; returns 1 when something changed."""
     changed, count = False, 0
     for i in range(inp.switch.size):
         c = plan.contacts + i  # block of constraint i
@@ -34,7 +33,7 @@ def switch_as_asked(plan, state, inp, ws, out):
         if asked == state.switched[i]:
             continue
         if (asked >> 1) - (state.switched[i] >> 1) > 1:
-            record(out, TWICE, c, asked & 1, 0.0)
+            record(out, TWICE, c, asked & 1, t)
         state.switched[i] = asked
         if (asked & 1) == (1 if state.mode[c] != FREE else 0):
             continue
@@ -42,13 +41,22 @@ def switch_as_asked(plan, state, inp, ws, out):
             ws.wanted[c] = 1
             count += 1
         else:
-            release(state, out, c, 0.0)
+            release(state, out, c, t)
             changed = True
-    return (count > 0 and activate(plan, state, inp, ws, out, 0.0, count) == 1) or changed
+    if count > 0:
+        activate(plan, state, inp, ws, out, t, count)
+        changed = True
+    return int(changed)
+
+
+def activate_touched(plan, state, inp, ws, out, t, m):
+    """``activate_what_touches``; returns the number of rows."""
+    m, _ = activate_what_touches(plan, state, inp, ws, out, t, m)
+    return m
 
 
 @kernel
-def activate_by_touch(plan, state, inp, ws, out, t, m):
+def activate_what_touches(plan, state, inp, ws, out, t, m):
     """Switch on what contacts activate that closed since this was last asked, m rows being imposed.
 
     Returns the number of rows, and whether something was switched.  What is switched on may touch, too.
@@ -146,7 +154,7 @@ def resolve_switched_constraints(plan, state, inp, ws, out, t, _):
     for _ in range(plan.contacts, state.mode.size):
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
         if m > 0:
-            row_forces(state, ws, m, ws.du[0])
+            row_forces(plan, state, ws, m, ws.du[0])
         if not slip_or_break(plan, state, ws, out, m, t):
             break
         m = resolve(plan, state, inp, ws, out, t, 0)

@@ -254,7 +254,6 @@ def held_by(plan, state, k, X):
     return witness(plan, state, k, X)
 
 
-@kernel
 def contact_row(plan, state, k, i, ws):
     """Write row i of ws.A and ws.s for candidate k from the frames in ws; return its gap [m] over where it is
     held.

@@ -13,10 +13,10 @@ from hapticsim.kernels.geometry.mesh_search import (
     NO_FEATURE,
     centre_in_mesh,
     is_waiting,
-    next_feature,
 )
 from hapticsim.kernels.geometry.point import place, point_row, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.units import next_feature
 
 NOWHERE = 1e3  # [m] gap of a place that waits
 

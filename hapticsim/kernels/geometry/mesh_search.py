@@ -14,29 +14,16 @@ from __future__ import annotations
 
 import math
 
-from numba import float64, int64
-
 from hapticsim.codes import ON_MESH
 from hapticsim.kernels.geometry.mesh_features import from_feature, nearest_of_triangle, region_margin
 from hapticsim.kernels.geometry.point import place, surface_pose
-from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined, kernel
-from hapticsim.kernels.memory.arrays import Plan, State
 
 MESH_FEATURE = 16  # State.face of the feature 0
 BEYOND = 2e-5  # [m] farther than this from the sphere nothing is looked for beside what is held
 SAME = 1e-16  # square of the angle between two normals below which they are one contact
 MOST_LEAVES = 4096  # looked into at most; a sphere that fits into its mould is as near to all triangles
 NO_FEATURE = -1
-
-FEATURE = int64(Plan._type, State._type, int64, float64[:, ::1])
-_find_at = callable_at(FEATURE)
-
-
-@inlined
-def next_feature(plan, state, k, X):
-    """``find_feature``, compiled once and called."""
-    return _find_at(plan.next_feature)(plan, state, k, X)
 
 
 @inlined

@@ -38,17 +38,32 @@ SWING = 2 * PORT + 1  # of both, and a mark
 class Plan(Block):
     """Constant for a run; written by ``assembly``."""
 
-    rows: Int  # addresses of the large parts of a tick (units.py)
+    contact_row: Int  # addresses of the large parts of a tick (units.py)
+    constraint_rows: Int  # 0 without constraints
     gap: Int
+    where: Int
+    put_edges: Int  # 0 without edges that may cross
+    follow_meshes: Int  # 0 without meshes, as the next two
+    first_border: Int
     next_feature: Int
     choose: Int
+    terms: Int
+    solve_redundant: Int
+    solve_slipping: Int  # 0 without constraints, as what says so below
     stage: Int
+    feasible_forces: Int
     start_piece: Int
     resolve: Int
+    let_go_driver: Int  # 0
     rest_chattering_contacts: Int
-    resolve_after_switch: Int
-    activate: Int
     dispatch_event: Int
+    slip_or_stick: Int  # 0
+    read_friction_guards: Int  # 0
+    switch_as_asked: Int  # 0
+    watch_constraints: Int  # 0
+    activate_by_touch: Int  # 0
+    resolve_after_switch: Int  # 0
+    activate: Int  # 0
     kane: Int  # address of qdot, M, h, poses, partial velocities, velocities, remainder accelerations
     kinematics: Int  # address of the same without M and h
     response_factor: Int  # address of what impulse responses share, 0 where the O(n) route is not taken

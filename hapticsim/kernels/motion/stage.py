@@ -13,10 +13,11 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import MAY_RESPOND, RESPONDED, SLIPPING
 from hapticsim.kernels.motion.energy import POWER
 from hapticsim.kernels.motion.stiffness import make_implicit
-from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction, evaluate_slips
+from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction
+from hapticsim.kernels.rows.row_table import evaluate_rows
 from hapticsim.kernels.solve.embedding import combine_rows, constraint_forces, embedded_acceleration
 from hapticsim.kernels.solve.response import response_acceleration
-from hapticsim.kernels.units import evaluate_rows
+from hapticsim.kernels.units import evaluate_slips, solve_redundant, solve_slipping
 
 
 @inlined
@@ -49,7 +50,7 @@ def free_stage(plan, state, inp, ws, q, u, t, qdot, udot):
 
 
 @inlined
-def terms(plan, state, inp, ws, q, u, t, qdot):
+def write_terms(plan, state, inp, ws, q, u, t, qdot):
     """M, h, frames and generalized forces at (q, u); ws.f becomes Q - h.
 
     In a substep both become those of the linearly implicit step (stiffness.py).
@@ -60,6 +61,11 @@ def terms(plan, state, inp, ws, q, u, t, qdot):
         ws.f[r] -= ws.h[r]
     if ws.substep[0] > 0.0:
         make_implicit(plan, state, inp, ws, u, t, ws.substep[0])
+
+
+def evaluate_terms(plan, state, inp, ws, q, u, t, qdot):
+    """``write_terms``, compiled once for those who are not in a hurry."""
+    write_terms(plan, state, inp, ws, q, u, t, qdot)
 
 
 @kernel
@@ -74,13 +80,37 @@ def add_power_of_rows(state, ws, udot, m):
 
 
 @inlined
-def solve_embedded(state, ws, m, udot):
+def solve_embedded(plan, state, ws, m, udot):
     """udot under ws.f with the m rows in ws.A embedded.  Returns |det A_D|."""
+    if state.rank[0] == m:
+        return embedded_acceleration(ws.A, ws.s, m, state.order, ws.M, ws.f, ws, udot)
+    return solve_redundant(plan, state, ws, m, udot)
+
+
+def embed_redundant(state, ws, m, udot):
+    """The same where some of the m rows depend on others: with as many combinations of them as are needed."""
     r = state.rank[0]
-    if r == m:
-        return embedded_acceleration(ws.A, ws.s, r, state.order, ws.M, ws.f, ws, udot)
     combine_rows(state.combine, m, r, ws.A, ws.s, ws.B, ws.t)
     return embedded_acceleration(ws.B, ws.t, r, state.order, ws.M, ws.f, ws, udot)
+
+
+def embed_slipping(plan, state, ws, q, u, t, udot, m):
+    """The same with the friction of what slips: under given loads first; what another row presses follows."""
+    evaluate_slips(plan, state, q, u, t, ws)
+    for c in range(ws.slip_force.size):
+        ws.slip_force[c] = 0.0
+    for i in range(m):
+        ws.lam[i] = 0.0
+    apply_friction(plan, state, m, ws)
+    det = 0.0
+    for trial in range(SUBSTITUTIONS + 1):
+        det = solve_embedded(plan, state, ws, m, udot)
+        if trial == SUBSTITUTIONS:
+            break
+        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+        if not apply_friction(plan, state, m, ws):
+            break
+    return det
 
 
 @kernel
@@ -106,25 +136,12 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
 
     Returns |det A_D|.
     """
-    terms(plan, state, inp, ws, q, u, t, qdot)
+    write_terms(plan, state, inp, ws, q, u, t, qdot)
     evaluate_rows(plan, state, q, u, t, m, ws)
     if ws.counts[SLIPPING] == 0:
-        det = solve_embedded(state, ws, m, udot)
-        if plan.driven == 1:
-            add_power_of_rows(state, ws, udot, m)
-        return det
-    evaluate_slips(plan, state, q, u, t, ws)
-    for c in range(ws.slip_force.size):
-        ws.slip_force[c] = 0.0
-    for i in range(m):
-        ws.lam[i] = 0.0
-    apply_friction(plan, state, m, ws)  # under given loads; what another row presses follows
-    det = solve_embedded(state, ws, m, udot)
-    for _ in range(SUBSTITUTIONS):
-        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
-        if not apply_friction(plan, state, m, ws):
-            break
-        det = solve_embedded(state, ws, m, udot)
+        det = solve_embedded(plan, state, ws, m, udot)
+    else:
+        det = solve_slipping(plan, state, ws, q, u, t, udot, m)
     if plan.driven == 1:
         add_power_of_rows(state, ws, udot, m)
     return det

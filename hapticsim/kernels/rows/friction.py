@@ -12,9 +12,9 @@ import math
 
 from hapticsim.codes import Mode
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
-from hapticsim.kernels.rows.bilateral import bilateral_row
-from hapticsim.kernels.rows.row_table import FREE, HELD, evaluate_equations, rate_of
+from hapticsim.kernels.memory.arrays import SLIPPING
+from hapticsim.kernels.rows.row_table import FREE, HELD, rate_of
+from hapticsim.kernels.units import evaluate_slips
 
 FORWARD, BACKWARD = int(Mode.FORWARD), int(Mode.BACKWARD)
 SUBSTITUTIONS = 12  # at most; each brings a factor of about mu times the coupling of the two rows
@@ -41,18 +41,6 @@ def slip_direction(state, c):
 
 
 @kernel
-def evaluate_slips(plan, state, q, u, t, ws):
-    """Rows of the constraints that slip, at the frames in ws, to ws.slip_A."""
-    if ws.counts[HELD_ROWS] == 0:
-        evaluate_equations(plan, q, u, ws)
-    now = state.tick[0] * plan.tick_s + t
-    for c in range(plan.contacts, state.mode.size):
-        if state.mode[c] == FORWARD or state.mode[c] == BACKWARD:
-            k = plan.block_start[c]
-            bilateral_row(plan, state, k, q, now, ws.slip_A, ws.slip_s, ws.slip_b, c, ws)
-
-
-@kernel
 def apply_friction(plan, state, m, ws):
     """Add to ws.f what the friction forces changed by, given ws.lam; return True when one did change."""
     changed = False
@@ -68,8 +56,7 @@ def apply_friction(plan, state, m, ws):
     return changed
 
 
-@kernel
-def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
+def write_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
     """Guards of the constraints: spare force of what sticks, slip rate of what slips, none of others.
 
     scale   [m/N] so that one tolerance serves forces and rates.

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import CONTACT_ROW, Mode
-from hapticsim.kernels.geometry.contact import contact_row
-from hapticsim.kernels.machine_code.foreign import rows_at
+from hapticsim.codes import Mode
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
-from hapticsim.kernels.rows.bilateral import bilateral_row
+from hapticsim.kernels.units import evaluate_held, write_contact_row
 
 FREE, HELD = int(Mode.FREE), int(Mode.HELD)
 
@@ -51,31 +49,16 @@ def list_rows(plan, state, ws):
 
 
 @kernel
-def evaluate_equations(plan, q, u, ws):
-    """The mechanism's own constraint equations at (q, u), for the rows that ask for them."""
-    if plan.rows_function != 0:
-        rows_at(plan.rows_function)(q, u, ws.equation_phi, ws.equation_A, ws.equation_b, ws.equation_s)
-
-
-@kernel
-def evaluate_row(plan, state, row, i, q, t, ws):
-    """Write row i of ws.A, ws.s and ws.b at the frames in ws; return its gap.
+def evaluate_rows(plan, state, q, u, t, m, ws):
+    """Write the m rows of ws.rows at the frames in ws to ws.A, ws.s, ws.b and their gaps to ws.phi.
 
     t   [s] into the tick.
     """
-    if plan.row_kind[row] == CONTACT_ROW:
-        return contact_row(plan, state, row, i, ws)
-    now = state.tick[0] * plan.tick_s + t
-    return bilateral_row(plan, state, row, q, now, ws.A, ws.s, ws.b, i, ws)
-
-
-def write_rows(plan, state, ws, q, u, t, m):
-    """Write the m rows of ws.rows to ws.A, ws.s, ws.b and their gaps to ws.phi.  Returns m."""
-    if ws.counts[HELD_ROWS] > 0:
-        evaluate_equations(plan, q, u, ws)
-    for i in range(m):
-        ws.phi[i] = evaluate_row(plan, state, ws.rows[i], i, q, t, ws)
-    return m
+    held = min(ws.counts[HELD_ROWS], m)
+    if held > 0:
+        evaluate_held(plan, state, q, u, t, held, ws)
+    for i in range(held, m):
+        ws.phi[i] = write_contact_row(plan, state, ws.rows[i], i, ws)
 
 
 @kernel

@@ -30,8 +30,7 @@ def free_accelerations(first, m, n, ws):
     return scale
 
 
-@kernel
-def feasible_forces(ws, m):
+def find_feasible_forces(ws, m):
     """Whether the m imposed rows can hold with contacts that only push; ws.lam becomes the forces that come
     nearest, of contacts.
 

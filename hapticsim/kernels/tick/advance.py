@@ -5,7 +5,6 @@ from __future__ import annotations
 from hapticsim.codes import ON_PLANE, ONE_SIDED
 from hapticsim.kernels.events.approach import longest_piece
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
-from hapticsim.kernels.events.edge_places import put_edges_in_places
 from hapticsim.kernels.events.guards import (
     block_of_guard,
     is_gap,
@@ -15,7 +14,6 @@ from hapticsim.kernels.events.guards import (
 )
 from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
-from hapticsim.kernels.events.switching import activate_by_touch
 from hapticsim.kernels.geometry.contact import is_corner_on_box
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
@@ -24,7 +22,15 @@ from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_pie
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
-from hapticsim.kernels.units import dispatch_event, gap, resolve, rest_chattering_contacts, start_piece
+from hapticsim.kernels.units import (
+    activate_by_touch,
+    dispatch_event,
+    gap,
+    put_edges_in_places,
+    resolve,
+    rest_chattering_contacts,
+    start_piece,
+)
 
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
@@ -107,7 +113,7 @@ def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
     was_gap = is_gap(plan, state, fired)
     if chatters:
         m = rest_chattering_contacts(plan, state, inp, ws, out, t)
-        m, _ = activate_by_touch(plan, state, inp, ws, out, t, m)
+        m = activate_by_touch(plan, state, inp, ws, out, t, m)
         record(out, OVERFLOW, -1, handled, t)
         out.counts[OVERFLOWS] += 1
     else:

@@ -47,11 +47,11 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
         ws.work[FIRST] = ws.work[POWER]
     if ws.work[SPARE] > 0.0 or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
         close_or_hold(plan, state, inp, out, ws, t, m)
-    pulls = row_forces(state, ws, m, ws.du[0])
+    pulls = row_forces(plan, state, ws, m, ws.du[0])
     first = ws.counts[HELD_ROWS]
     if work_of_gaps(ws, m) > allowed_gain(plan) and largest_of(ws.phi, first, m) <= GAP_REDUNDANT:
         close_or_hold(plan, state, inp, out, ws, t, m)
-        pulls = row_forces(state, ws, m, ws.du[0])
+        pulls = row_forces(plan, state, ws, m, ws.du[0])
     for i in range(first, m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
     project(plan, state, ws, m)

@@ -1,0 +1,21 @@
+"""Which large parts of the tick a scene needs, beside those that every scene needs."""
+
+from __future__ import annotations
+
+from hapticsim.codes import ON_EDGES, ON_MESH
+from hapticsim.kernels.entry import Feature
+from hapticsim.model.candidates import candidates_of
+from hapticsim.model.scene import Scene
+
+
+def features_of(scene: Scene) -> Feature:
+    """Return what the scene has of what not every scene has."""
+    kinds = {candidate.kind for candidate in candidates_of(scene)}
+    features = Feature(0)
+    if scene.constraints:
+        features |= Feature.CONSTRAINTS
+    if ON_EDGES in kinds:
+        features |= Feature.EDGES
+    if ON_MESH in kinds:
+        features |= Feature.MESHES
+    return features
