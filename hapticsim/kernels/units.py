@@ -201,7 +201,7 @@ def switch_as_asked(plan, state, inp, ws, out):
 
 @inlined
 def watch_constraints(plan, state, inp, ws, out, m):
-    """Let go and activate what is due, as a tick begins: ``tick.begin.check_constraints``.  Returns the rows."""
+    """Let go and activate what is due at the start: ``tick.begin.check_constraints``.  Returns the rows."""
     if plan.watch_constraints == 0:
         return m
     return _change_at(plan.watch_constraints)(plan, state, inp, ws, out, 0.0, m)
