@@ -14,6 +14,7 @@ from typing import Any
 
 Act = dict[str, Any]
 RATES_Hz = (500.0, 1000.0, 1000.0, 1000.0, 2000.0)
+ROWS = (32, 32, 64, 6)  # few, so that they run out; many, so that they do not
 ONE_DEGREE = ("revolute", "prismatic")
 
 
@@ -55,6 +56,7 @@ def make(seed: int, attempt: int, pool: int) -> Trial:
     trial.scene["rate_Hz"] = draw.choice(RATES_Hz)
     trial.ticks = round(draw.uniform(0.4, 1.0) * trial.scene["rate_Hz"])
     _add_acts(trial, draw)
+    trial.scene["max_rows"] = draw.choice(ROWS)
     return trial
 
 

@@ -71,7 +71,8 @@ class Assembly:
         """How many of what the arrays of a run hold (kernels/memory/arrays.py)."""
         eq, scene, nk = self.equations, self.scene, len(self.candidates)
         nc, nw = len(scene.constraints), self.plan.row_kind.size
-        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, scene.model.row_count, eq.factor_size)
+        ne, nF = scene.model.row_count, eq.factor_size
+        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, scene.max_rows)
 
     @property
     def contact_names(self) -> list[str]:

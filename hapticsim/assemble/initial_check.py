@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hapticsim.arguments import number, numbers, shown, unusable
+from hapticsim.arguments import number, numbers, shown, unusable, whole
 from hapticsim.assemble.assembly import Assembly, angular_speeds, assemble
 from hapticsim.assemble.overlap import overlap_of
 from hapticsim.assemble.twisted_welds import refuse_twisted
@@ -18,7 +18,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS, Output
 from hapticsim.kernels.motion.energy import MOST_Q, MOST_ROTATION, MOST_U
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.protocol import SceneModel, is_model
-from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.scene import MOST_ROWS, Scene, Shape
 
 LEAST_RATE_Hz, MOST_RATE_Hz = 1.0, 1e5
 DEPTH_m = 1e-3  # what rounding and small mistakes may leave; a contact holds it there
@@ -67,7 +67,8 @@ def check_start(assembly: Assembly, progress: Callable[[str], None] | None = Non
             f"start with at most {GAP:g}, or write 'close_loops: true' to start at the nearest place "
             "where it is closed.",
         )
-    refuse_twisted(assembly, assembly.scene.q0, path, "initial")
+    held = {constraint.name for constraint in assembly.scene.constraints if constraint.held}
+    refuse_twisted(assembly, assembly.scene.q0, held, path, "initial")
 
 
 def refuse_beyond(assembly: Assembly, q: np.ndarray, u: np.ndarray, path: str, key: str) -> None:
@@ -115,6 +116,7 @@ def check_scene(scene: object) -> None:
         raise unusable("Simulation", "scene.model", scene.model, "a model")
     model = scene.model
     number("Simulation", "scene.rate_Hz", scene.rate_Hz, LEAST_RATE_Hz, MOST_RATE_Hz)
+    whole("Simulation", "scene.max_rows", scene.max_rows, 1, MOST_ROWS)
     numbers("Simulation", "scene.q0", scene.q0, (model.nq,))
     numbers("Simulation", "scene.u0", scene.u0, (model.nu,))
     check_quaternions(model, scene.q0, "Simulation", "scene.q0")

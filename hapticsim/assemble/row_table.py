@@ -9,7 +9,6 @@ import numpy as np
 
 from hapticsim.codes import CONTACT_ROW, CURVE_ROW, EQUATION_ROW, ONE_SIDED, RUBBING, SPEEDS_ROW, TWO_SIDED
 from hapticsim.errors import ConfigError
-from hapticsim.kernels.memory.arrays import MAX_ROWS
 from hapticsim.model.candidates import Candidate
 from hapticsim.model.constraints import Row
 from hapticsim.model.protocol import SceneModel
@@ -70,12 +69,12 @@ def row_table(
 
 def _refuse_too_many(scene: Scene) -> None:
     rows = sum(len(c.rows) for c in scene.constraints if c.held)
-    if rows > MAX_ROWS:
+    if rows > scene.max_rows:
         raise ConfigError(
             scene.path,
             "constraints",
-            f"hold {rows} rows at the start, and {MAX_ROWS} can be imposed at once: write 'held: false' for "
-            "one that need not hold at the start, or leave some out.",
+            f"hold {rows} rows at the start, and {scene.max_rows} can be imposed at once: raise 'max_rows', "
+            "or write 'held: false' for one that need not hold at the start.",
         )
     for c in scene.constraints:
         if c.friction and len(c.rows) != 1:

@@ -7,6 +7,7 @@ to x.  That also holds after a turn of 180 degrees about an axis of the frame, a
 from __future__ import annotations
 
 import math
+from collections.abc import Container
 
 import numpy as np
 
@@ -19,15 +20,17 @@ from hapticsim.model.multibody.joint import WORLD
 FURTHEST = 0.5  # rad; the next turn at which the rows are closed is 2.1
 
 
-def refuse_twisted(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
+def refuse_twisted(assembly: Assembly, q: np.ndarray, held: Container[str], path: str, key: str) -> None:
     """Refuse coordinates (nq,) at which a weld that holds has its frames turned by more than FURTHEST.
+
+    held : names of the constraints that hold.
 
     Raises
     ------
     ConfigError : which weld, and by how much.
     """
     for constraint in assembly.scene.constraints:
-        turned = _turned(assembly, constraint, q) if constraint.held else 0.0
+        turned = _turned(assembly, constraint, q) if constraint.name in held else 0.0
         if turned > FURTHEST:
             raise ConfigError(
                 path,

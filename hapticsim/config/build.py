@@ -75,7 +75,7 @@ def build(
     mapping = entry.mapping
     contacts = _contacts(entry.contacts, shapes, model, refuse)
     constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
-    notes += contact_notes(shapes, contacts, constraints)
+    notes += contact_notes(shapes, contacts, constraints, entry.max_rows)
     return Scene(
         name=entry.name,
         model=model,
@@ -89,6 +89,7 @@ def build(
         u0=u0,
         close_loops=entry.close_loops,
         rate_Hz=float(entry.rate_Hz),
+        max_rows=entry.max_rows,
         mapping=Mapping(
             None if mapping.origin_m is None else np.array(mapping.origin_m, dtype=float),
             rotation_from_rpy(mapping.rpy_rad),

@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hapticsim.codes import ROLL_ROW
-from hapticsim.kernels.memory.arrays import MAX_ROWS
 from hapticsim.model.candidates import PAIRS
 from hapticsim.model.constraints import Constraint
 from hapticsim.model.scene import ContactPair, Shape
 
 
 def contact_notes(
-    shapes: Sequence[Shape], contacts: Sequence[ContactPair], constraints: Sequence[Constraint]
+    shapes: Sequence[Shape], contacts: Sequence[ContactPair], constraints: Sequence[Constraint], max_rows: int
 ) -> list[str]:
-    """Return the notes of a scene."""
+    """Return the notes of a scene in which at most ``max_rows`` rows are imposed at once."""
     by_name = {s.name: s for s in shapes}
     pairs = [(by_name[c.a], by_name[c.b]) for c in contacts]
-    return [*_rows(pairs, constraints), *_rolling(pairs, constraints)]
+    return [*_rows(pairs, constraints, max_rows), *_rolling(pairs, constraints)]
 
 
-def _rows(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:
+def _rows(
+    pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint], max_rows: int
+) -> Iterable[str]:
     """More rows than can be imposed at once."""
     most = sum(a.mesh.most_in_a_face if a.mesh else PAIRS[a.kind, b.kind].rows for a, b in pairs)
     most += sum(len(c.rows) for c in constraints)
-    if most > MAX_ROWS:
+    if most > max_rows:
         yield (
-            f"contacts and constraints may ask for {most} rows at once, and {MAX_ROWS} can be imposed: a "
+            f"contacts and constraints may ask for {most} rows at once, and {max_rows} can be imposed: a "
             "contact beyond that is left out, with an event and without force on the hand, and a constraint "
-            "is refused."
+            "is refused; 'max_rows' allows more."
         )
 
 

@@ -23,6 +23,7 @@ from hapticsim.equations.codegen.cache import equations_folder, load_compiled
 from hapticsim.equations.codegen.emit import emit_module
 from hapticsim.equations.operations import operations_of
 from hapticsim.equations.scalars.precision import precision_of
+from hapticsim.equations.tree.checks import check_determined
 from hapticsim.equations.tree.frames import partial_velocities
 from hapticsim.equations.tree.impulse_response import factor_size, is_articulated
 from hapticsim.equations.tree.linkage import Linkage
@@ -100,6 +101,7 @@ class TreeEquations(Equations):
             frames = names("compile_equations", "frames", frames, "names of bodies")
         super().__init__(model, CATALOGUE, progress)
         self.tree = moving_tree(model, aligned)
+        check_determined(self.tree)
         if frames is None:
             frames = [b.name for b in model.bodies if b.mass > 0.0 and self.tree.where[b.name][0] >= 0]
         for name in frames:
@@ -192,7 +194,8 @@ def compile_equations(
 
     Raises
     ------
-    ConfigError : ``model`` is none, a frame is no text, or another argument of the wrong kind.
+    ConfigError : ``model`` is none, a frame is no text, or another argument of the wrong kind; joints whose
+        accelerations the masses do not determine.
     HapticsimError : a frame that the model does not have.
     """
     return TreeEquations(model, frames, progress, aligned)

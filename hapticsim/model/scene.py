@@ -15,6 +15,9 @@ from hapticsim.model.protocol import SceneModel
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
 from hapticsim.model.triangle_mesh import TriangleMesh
 
+MAX_ROWS = 32  # imposed at once: 8 cubes, 0.7 ms in the tick in which they land
+MOST_ROWS = 256
+
 
 @dataclass(frozen=True, eq=False)
 class Shape:
@@ -100,6 +103,7 @@ class Scene:
     u0: np.ndarray = field(default_factory=lambda: np.zeros(0))  # (nu,)
     close_loops: bool = False  # start at the nearest place where the constraints are closed
     rate_Hz: float = 1000.0
+    max_rows: int = MAX_ROWS  # imposed at once
     mapping: Mapping = field(default_factory=Mapping)
     coupler: CouplerSettings = field(default_factory=CouplerSettings)
     safety: SafetySettings = field(default_factory=SafetySettings)

@@ -100,6 +100,7 @@ def tick_function_of(assembly: Assembly) -> str:
     a large energy, is measured there (stiff_parts.py).
     """
     digest = hashlib.sha256(assembly.equations.folder.name.encode())
+    digest.update(repr(sorted(assembly.sizes.items())).encode())
     for name, value in assembly.plan.items():
         if isinstance(value, np.ndarray):
             digest.update(f"{name}{value.shape}".encode() + value.tobytes())

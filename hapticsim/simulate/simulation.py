@@ -22,6 +22,7 @@ from hapticsim.assemble.initial_check import (
     refuse_beyond,
 )
 from hapticsim.assemble.speed_choice import SpeedChoice
+from hapticsim.assemble.twisted_welds import refuse_twisted
 from hapticsim.codes import DeviceFlag, Event, Fault, Mode, Safety
 from hapticsim.describe.events import subject_of
 from hapticsim.errors import ConfigError, listed, nearest
@@ -454,8 +455,8 @@ class Simulation:
 
         Raises
         ------
-        ConfigError : wrong shape, not finite, beyond what a tick allows, or a shape more than a millimetre
-            inside another; nothing has changed then.
+        ConfigError : wrong shape, not finite, beyond what a tick allows, a shape more than a millimetre
+            inside another, or a weld that holds with its frames turned; nothing has changed then.
         """
         state = self._state
         q = numbers("set_state", "q", q, state.q.shape)
@@ -463,6 +464,8 @@ class Simulation:
         check_quaternions(self.scene.model, q, "set_state", "q")
         refuse_beyond(self.assembly, q, u, "set_state", "q, u")
         check_place(self.assembly, q, "set_state", "q")
+        held = {name for name, mode in self.held.items() if mode == Mode.HELD}
+        refuse_twisted(self.assembly, q, held, "set_state", "q")
         state.q[:], state.u[:] = q, u
         state.mode[: len(self.assembly.candidates)] = Mode.FREE  # the contacts
         state.rank[:] = state.face[:] = 0

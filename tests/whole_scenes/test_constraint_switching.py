@@ -236,8 +236,8 @@ def test_constraints_with_more_rows_than_can_be_imposed_are_refused_at_the_start
     with pytest.raises(ConfigError) as caught:
         hs.Simulation(welded([True] * 6))
     assert (
-        "constraints hold 36 rows at the start, and 32 can be imposed at once: write 'held: false' for one"
-        in str(caught.value)
+        "constraints hold 36 rows at the start, and 32 can be imposed at once: raise 'max_rows', or write "
+        "'held: false' for one that need not hold at the start." in str(caught.value)
     )
 
 

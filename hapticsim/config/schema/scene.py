@@ -30,6 +30,7 @@ from hapticsim.config.schema.robot import (
     Words,
 )
 from hapticsim.config.schema.settings import FromMapping
+from hapticsim.model.scene import MAX_ROWS, MOST_ROWS
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
 
 LARGEST = 1e300  # a whole number beyond is none that a float can be
@@ -285,6 +286,11 @@ class SceneFile(Section):
     )
     rate_Hz: Annotated[float, Field(ge=100.0, le=10000.0)] = Field(
         default=1000.0, description="ticks per second"
+    )
+    max_rows: Annotated[int, Field(ge=1, le=MOST_ROWS)] = Field(
+        default=MAX_ROWS,
+        description="rows of contacts and constraints that can be imposed at once; what a tick takes grows "
+        "with the third power of those that are",
     )
     mapping: MappingEntry = Field(default=MappingEntry(), description="device workspace to world")
     coupler: Annotated[CouplerSettings, FromMapping()] = Field(

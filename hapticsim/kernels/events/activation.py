@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import Event, Fault
+from hapticsim.codes import ANGLE_ROW, Event, Fault
 from hapticsim.kernels.events.inside import has_no_gap
+from hapticsim.kernels.geometry.point import rotate
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_factor
 from hapticsim.kernels.machine_code.foreign import displace_at, kane_at, kinematics_at
@@ -34,6 +35,8 @@ from hapticsim.kernels.units import choose_speeds, evaluate_held, gap, write_con
 SWITCH, REFUSED, CONFLICT = int(Event.SWITCH), int(Event.REFUSED), int(Event.CONFLICT)
 INCONSISTENT = int(Fault.INCONSISTENT)
 REACH = 0.05  # [m] or [rad] a gap larger than this is not closed by itself
+TURNED = 0.5  # [rad] a weld turned further is not closed: its rows are closed at 2.1 and 3.1 as well
+AXES = 3
 LEAP = 1.0  # [m] or [rad] closing a gap must not move a speed's coordinate further than this in all
 CLOSED = 1e-12  # [m] or [rad]
 NEAR = 1e-9  # what a closed loop may be off where rows are redundant and rounding decides
@@ -219,11 +222,16 @@ def drop_driver(plan, state, inp, ws, out, t, m):
 def impose(plan, state, inp, ws, out, t):
     """Hold the constraints of ws.wanted at (ws.q0, ws.u0) with their gaps closed.
 
-    Returns the largest gap left, the rate by which rows contradict one another, and how much deeper the
-    deepest shape is in another [m], -inf where no rows are left; where one of them is too large the
-    constraints are free again and ws.q0 is what it was.
+    Returns the largest gap left, or the angle by which a weld is turned too far, the rate by which rows
+    contradict one another, and how much deeper the deepest shape is in another [m], -inf where no rows are
+    left; where one of them is too large the constraints are free again and ws.q0 is what it was.
     """
     kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    for c in range(plan.contacts, state.mode.size):
+        if ws.wanted[c] == 1:
+            turned = turn_of_weld(plan, c, ws.X)
+            if turned > TURNED:
+                return turned, 0.0, 0.0
     before = deepest(plan, state, ws)
     for j in range(ws.q0.size):
         ws.q1[j] = ws.q0[j]
@@ -247,6 +255,27 @@ def impose(plan, state, inp, ws, out, t):
     for j in range(ws.q0.size):
         ws.q0[j] = ws.q1[j]
     return gap, clash, deep
+
+
+@kernel
+def turn_of_weld(plan, c, X):
+    """Angle [rad] between the frames of constraint c at the frames X if it is a weld, else 0.
+
+    Its three rows are closed as well after a turn of 120 or 180 degrees (assemble/twisted_welds.py).
+    """
+    trace, turns, first = 0.0, 0, -1
+    for k in range(plan.block_start[c], plan.block_start[c + 1]):
+        if plan.row_kind[k] == ANGLE_ROW:
+            turns += 1
+            first = k if first < 0 else first
+    if turns != AXES:
+        return 0.0
+    # its rows hold x of A square to y of B, y to z and z to x
+    for i in range(AXES):
+        ax, ay, az = rotate(plan.row_a[first], plan.row_direction_a[first + i], X)
+        bx, by, bz = rotate(plan.row_b[first], plan.row_direction_b[first + (i + 2) % AXES], X)
+        trace += ax * bx + ay * by + az * bz
+    return math.acos(min(max(0.5 * (trace - 1.0), -1.0), 1.0))
 
 
 @kernel

@@ -24,7 +24,8 @@ from hapticsim.kernels.machine_code.jit import kernel
 
 RANK_KEEP, RANK_GAIN = 1e-6, 1e-5  # of the largest singular value: hysteresis of the rank
 KEEP_CHOICE = 0.5  # a volume below this fraction of what another choice gives asks for that choice
-EXCHANGES = 64  # at most; each doubles a volume that began above 2^-28 for 12 rows in 40 speeds
+EXCHANGES = 64  # at most; each doubles a volume that began above 2^-28 for 12 rows in 40 speeds;
+# of many more rows the choice may not be the best one
 
 
 @kernel

@@ -1,10 +1,11 @@
-"""Compile kernels with less work than numba does by itself, to the same machine code.
+"""Compile kernels with less work than numba does by itself, to code that gives the same numbers to the bit.
 
 A kernel calls others, which call others.  By itself numba gives each of them machine code and two wrappers of
 its own, and optimizes it again inside each of its callers.  Lean, a kernel that only kernels call stays
 intermediate code: it is linked into the kernels that are called by address, and optimized there, once.  A
 literal argument is its type, or each number would compile a kernel anew.  What an operator gives for operands
-of some types is looked up once: in a tick that is asked 20 000 times, and there are 350 answers.
+of some types is looked up once: in a tick that is asked 20 000 times, and there are 350 answers.  Loops are
+not vectorized: those of a tick are a few turns long, and it takes no longer without.
 
 This replaces parts of numba, and leaves kernels behind that Python cannot call.  So it is for a process that
 compiles, keeps what it compiled on disk, and ends (beside.py).
@@ -86,6 +87,7 @@ def install() -> None:
     call_template: Callable[..., Any] = Dispatcher.get_call_template
     executable: Callable[..., Any] = CPUContext.get_executable
     call_type: Callable[..., Any] = BaseFunction.get_call_type
+    passes: Callable[..., Any] = JITCPUCodegen._pass_builder
     answers: dict[Any, tuple[Any, Any]] = {}  # signature and key of the implementation
 
     def compile_lean(self: Any, signature: Any) -> Any:
@@ -120,6 +122,9 @@ def install() -> None:
         kind = _Intermediate if _inner[-1] else _Outermost if len(_inner) == 1 else _Whole
         return kind(self, name, **options)
 
+    def passes_lean(self: Any, **options: Any) -> Any:
+        return passes(self, **{"loop_vectorize": False, **options})
+
     def executable_lean(self: Any, library: Any, description: Any, environment: Any) -> Any:
         if not isinstance(library, _Intermediate):
             return executable(self, library, description, environment)
@@ -139,6 +144,7 @@ def install() -> None:
         (Dispatcher, "get_call_template", template_lean),
         (BaseFunction, "get_call_type", call_type_lean),
         (JITCPUCodegen, "create_library", library_lean),
+        (JITCPUCodegen, "_pass_builder", passes_lean),
         (CPUContext, "get_executable", executable_lean),
         (TargetConfig, "__eq__", equal),  # both for each overloaded function that is looked up
         (TargetConfig, "__hash__", hashed),

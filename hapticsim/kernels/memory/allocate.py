@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
 import numpy as np
 
-from hapticsim.kernels.memory.arrays import MAX_EVENTS, MAX_ROWS, Input, State
+from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, State
 
 
 def sizes_of_run(
-    nq: int, nu: int, nf: int = 1, nk: int = 0, nc: int = 0, nw: int = 0, ne: int = 0, nF: int = 0
+    nq: int,
+    nu: int,
+    nf: int = 1,
+    nk: int = 0,
+    nc: int = 0,
+    nw: int = 0,
+    ne: int = 0,
+    nF: int = 0,
+    max_rows: int = sys.maxsize,
 ) -> dict[str, int]:
-    """Return the sizes by their names (arrays.py)."""
+    """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once."""
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF}
-    return {**given, "nb": nk + nc, "nr": max(1, min(nw, MAX_ROWS)), "places": 3 * MAX_EVENTS}
+    return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
 
 
 def state_at_start(

@@ -19,7 +19,6 @@ from __future__ import annotations
 from hapticsim.kernels.memory.block import Block, Cube, Float, Int, IntVector, Matrix, Vector
 from hapticsim.kernels.memory.shape import of
 
-MAX_ROWS = 32  # rows imposed at once: 8 cubes, 0.7 ms in the tick in which they land; 64 rows take 5 ms
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
