@@ -206,9 +206,10 @@ class _Watch:
             verdict.finds["flight"] = f"speed {fastest:.3g} {at}"
         self._look_at_move(state, fastest, at)
         gaps = self.sim.gaps[self.smooth]
-        if gaps.size and gaps.min() < -SUNK and not self.told_full:
+        unseen = self._came_unseen(fastest)
+        if gaps.size and gaps.min() < -SUNK - unseen and not self.told_full:
             verdict.finds["sunk"] = f"{-gaps.min() * 1e3:.3g} mm {at}"
-        self._look_into_boxes(state, at)
+        self._look_into_boxes(state, unseen, at)
         self._look_at_force(state.hand_force, at)
         self._look_at_energy(tick, refused, at)
 
@@ -218,7 +219,13 @@ class _Watch:
             self.verdict.finds["leap"] = f"{moved:.3g} at a speed of {fastest:.3g} {at}"
         self.before = state
 
-    def _look_into_boxes(self, state: Snapshot, at: str) -> None:
+    def _came_unseen(self, fastest: float) -> float:
+        """[m] by which a shape may have come into another in the last tick: where no row is left for it, that
+        is told as the next one begins."""
+        full = self.sim.rank[1] >= self.sim.scene.max_rows
+        return 2.0 * fastest * self.sim.scene.tick_s if full else 0.0
+
+    def _look_into_boxes(self, state: Snapshot, unseen: float, at: str) -> None:
         """What is in a box, by plain geometry: edges and corners in the kernels may all be wrong."""
         if self.told_full or self.told_through:
             return
@@ -231,7 +238,7 @@ class _Watch:
             if math.dist(X_WA.translation, X_WB.translation) > reach:
                 continue
             depth = overlap_of(a, X_WA, b, X_WB)
-            if depth is not None and depth > SUNK_IN_BOX:
+            if depth is not None and depth > SUNK_IN_BOX + unseen:
                 self.verdict.finds["sunk"] = f"{a.name} {depth * 1e3:.3g} mm in {b.name} {at}"
 
     def _look_at_force(self, force: np.ndarray, at: str) -> None:

@@ -17,11 +17,11 @@ from hapticsim.kernels.entry import compile_cached
 from hapticsim.kernels.events.edge_places import put_edges
 from hapticsim.kernels.events.inside import GAP_DEEP, hold_here
 from hapticsim.kernels.geometry.contact import contact_row, has_ends, past_side, witness
-from hapticsim.kernels.memory.arrays import Plan, State, Workspace
+from hapticsim.kernels.memory.arrays import Output, Plan, State, Workspace
 from hapticsim.model.scene import ContactPair, Scene, Shape
 
 VECTOR, MATRIX, INTS = float64[::1], float64[:, ::1], int64[::1]
-PLAN, STATE, WORKSPACE = Plan._type, State._type, Workspace._type
+PLAN, STATE, OUTPUT, WORKSPACE = Plan._type, State._type, Output._type, Workspace._type
 
 BODIES = """
 name: two shapes
@@ -80,7 +80,7 @@ def kernels() -> tuple[Callable[..., Any], ...]:
     """least_gap, put_edges, hold, feature_gap and contact_row, as machine code."""
     wanted = (
         (_least_gap, (PLAN, STATE, WORKSPACE, VECTOR)),
-        (put_edges, (PLAN, STATE, WORKSPACE, int64, float64)),
+        (put_edges, (PLAN, STATE, WORKSPACE, OUTPUT, int64, float64)),
         (_hold, (PLAN, STATE, int64, MATRIX)),
         (_feature_gap, (PLAN, STATE, int64, MATRIX, INTS)),
         (contact_row, (PLAN, STATE, int64, int64, WORKSPACE)),
@@ -104,7 +104,7 @@ class Candidates:
     def __init__(self, a: Shape, b: Shape) -> None:
         self.assembly: Assembly = assemble(scene_of(a, b))
         self.plan, self.state = self.assembly.plan, self.assembly.new_state()
-        self.ws = self.assembly.new_workspace()
+        self.ws, self.out = self.assembly.new_workspace(), self.assembly.new_output()
         self.sign = [1.0 if c.a == a.name else -1.0 for c in self.assembly.candidates]
         self._found, self._part = np.empty(6), np.empty(4, np.int64)
 
@@ -123,7 +123,7 @@ class Candidates:
         u = np.zeros(12)
         u[3] = 0.5 * reach / self.plan.tick_s
         self.frames(q, u)
-        put_edges(self.plan, self.state, self.ws, 0, GAP_DEEP)
+        put_edges(self.plan, self.state, self.ws, self.out, 0, GAP_DEEP)
         least_gap(self.plan, self.state, self.ws, self._found)
         gap, *normal, k, past = self._found.tolist()
         return Least(gap, self.sign[int(k)] * np.array(normal), int(k), past)

@@ -30,7 +30,7 @@ PLACE = types.Tuple((int64, f8, f8))(_PLAN, _STATE, int64, _mat)
 FEATURE = int64(_PLAN, _STATE, int64, _mat)
 BORDER = types.Tuple((int64, f8, f8))(_PLAN, _STATE, _WORKSPACE, f8)
 FOLLOW = types.void(_PLAN, _STATE, _mat)
-EDGES = types.void(_PLAN, _STATE, _WORKSPACE, int64, f8)
+EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 TERMS = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec)
 REDUNDANT = f8(_STATE, _WORKSPACE, int64, _vec)
 SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
@@ -94,10 +94,10 @@ def next_feature(plan, state, k, X):
 
 
 @inlined
-def put_edges_in_places(plan, state, ws, m, deepest):
+def put_edges_in_places(plan, state, ws, out, m, deepest):
     """Edges for the places of all pairs, if any: ``events.edge_places.put_edges``."""
     if plan.put_edges != 0:
-        _edges_at(plan.put_edges)(plan, state, ws, m, deepest)
+        _edges_at(plan.put_edges)(plan, state, ws, out, m, deepest)
 
 
 @inlined

@@ -14,13 +14,14 @@ from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, INSET, NOWHER
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.simulate.simulation import Simulation
 from tests import naive
-from tests.kernel_access import FLOAT, INT, MATRIX, PLAN, STATE, WORKSPACE, compiled
+from tests.kernel_access import FLOAT, INT, MATRIX, OUTPUT, PLAN, STATE, WORKSPACE, compiled
 from tests.kernels.test_contact import ASSEMBLY, CANDIDATES, frames, moved, pose, random_pose
 from tests.places import PUCK
 
 gap = compiled(contact.gap_of, PLAN, STATE, INT, MATRIX)
 contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
-put_edges = compiled(edge_places.put_edges, PLAN, STATE, WORKSPACE, INT, FLOAT)
+OUT = ASSEMBLY.new_output()
+put_edges = compiled(edge_places.put_edges, PLAN, STATE, WORKSPACE, OUTPUT, INT, FLOAT)
 
 FIRST = {(c.a, c.b): k for k, c in enumerate(CANDIDATES) if c.kind == ON_EDGES and c.places}
 SHAPES = {shape.name: shape for shape in ASSEMBLY.scene.shapes}
@@ -168,7 +169,7 @@ def test_edges_about_to_meet_get_a_place_and_shapes_that_are_apart_have_none(pai
             edges, q = crossing(rng, k, apart)
             shapes = [(SHAPES[name], place(name, q)) for name in pair]
             depth = overlap_of(*shapes[0], *shapes[1])
-            put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), 0, 5e-3)
+            put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), OUT, 0, 5e-3)
             found = set(state.face[places]) - {0}
             if depth is not None and -depth == pytest.approx(apart, abs=1e-9):  # nothing else is nearer
                 touched += 1
@@ -176,7 +177,7 @@ def test_edges_about_to_meet_get_a_place_and_shapes_that_are_apart_have_none(pai
                 at = k + list(state.face[places]).index(EDGE_PAIR + edges)
                 assert state.depth[at] == pytest.approx(apart if apart < -1e-9 else 0.0, abs=1e-9)
             q[:3] += 5.0
-            put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), 0, 5e-3)
+            put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), OUT, 0, 5e-3)
             assert not state.face[places].any()
     assert touched > 40
 
@@ -185,12 +186,12 @@ def test_what_is_held_keeps_its_place_and_its_edges_are_not_put_into_another():
     rng, k, state = np.random.default_rng(5), FIRST["cube", "shelf"], ASSEMBLY.new_state()
     edges, q = crossing(rng, k, 1e-9)
     state.face[k + 3], state.mode[k + 3] = EDGE_PAIR + edges, 1
-    put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), 0, 5e-3)
+    put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), OUT, 0, 5e-3)
     assert (
         list(state.face[k : k + 8]).count(EDGE_PAIR + edges) == 1 and state.face[k + 3] == EDGE_PAIR + edges
     )
     q[:3] += 5.0
-    put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), 0, 5e-3)
+    put_edges(ASSEMBLY.plan, state, frames(q, np.zeros(12)), OUT, 0, 5e-3)
     assert list(np.flatnonzero(state.face[k : k + 8])) == [3]
 
 

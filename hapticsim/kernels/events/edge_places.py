@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.inside import GAP_DEEP, GAP_HELD, takes_edges
+from hapticsim.codes import Event
+from hapticsim.kernels.events.inside import GAP_CAPTURE, GAP_DEEP, GAP_HELD, LEFT_OUT, takes_edges
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, INSET, SIDE, edges_gap
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.point import cross_dot, shape_pose, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import HELD
+from hapticsim.kernels.solve.speed_selection import record
 
+ROWS_FULL = int(Event.ROWS_FULL)
 ACROSS = 1e-6  # sin^2 of the angle between two edges from which they may meet
 LEAN = 0.1  # cosine of the angle to n up to which both sides of a shape may have its farthest edge, and
 # TURNS times the angle by which the shapes turn in a tick
@@ -76,24 +79,44 @@ def is_kept(plan, state, ws, k, deepest):
     return ws.overlooked[k] == 1 or edges_gap(plan, state, k, ws.X) <= LEVEL
 
 
-def put_edges(plan, state, ws, m, deepest):
+def put_edges(plan, state, ws, out, m, deepest):
     """Give the free places of every pair the edges that are nearest at the frames and speeds in ws, m rows
     being imposed.
 
     deepest   [m] down to which edges that cross already are held where they are; 0 within a tick.
+    Where no row is left they are looked at as a tick begins alone: edges that cross are left out.
     """
-    if m == ws.rows.size:  # no room for another row
-        for k in range(plan.contacts):
-            if takes_edges(plan, k):
-                ws.guard1[k] = math.inf
-        return
+    full = m == ws.rows.size
     k = 0
     while k < plan.contacts:
         if takes_edges(plan, k) and plan.edge_places[k] > 0:
-            put_edges_of_pair(plan, state, ws, k, deepest)
+            if not full:
+                put_edges_of_pair(plan, state, ws, k, deepest)
+            elif deepest > 0.0:
+                leave_out_edges(plan, state, ws, out, k, deepest)
+            else:
+                for i in range(k, k + plan.edge_places[k]):
+                    ws.guard1[i] = math.inf
             k += plan.edge_places[k]
         else:
             k += 1
+
+
+@kernel
+def leave_out_edges(plan, state, ws, out, first, deepest):
+    """Leave out the edges that cross of the pair whose places begin at ``first``; told as it begins."""
+    was_left_out, crosses = False, False
+    end = first + plan.edge_places[first]
+    for k in range(first, end):
+        was_left_out = was_left_out or state.face[k] == LEFT_OUT
+    put_edges_of_pair(plan, state, ws, first, deepest)
+    for k in range(first, end):
+        if state.mode[k] != HELD:
+            is_in = state.face[k] != 0 and ws.guard1[k] < -GAP_CAPTURE
+            crosses = crosses or is_in
+            state.face[k], state.depth[k], ws.guard1[k] = (LEFT_OUT if is_in else 0), 0.0, math.inf
+    if crosses and not was_left_out:
+        record(out, ROWS_FULL, first, 1.0, 0.0)
 
 
 @kernel

@@ -131,7 +131,7 @@ def start_next_piece(plan, state, inp, out, ws, t, m):
     if start_piece(plan, state, inp, out, ws, t, m, LOOKING):
         m = resolve(plan, state, inp, ws, out, t, 0)
         start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
-    put_edges_in_places(plan, state, ws, m, 0.0)
+    put_edges_in_places(plan, state, ws, out, m, 0.0)
     begin_piece(plan, ws)
     return m
 

@@ -33,7 +33,7 @@ def begin_tick(plan, state, inp, out, ws):
         m = resolve_anew(plan, state, inp, ws, out)
     pulls = start_piece(plan, state, inp, out, ws, 0.0, m, LOOKING)
     copy(ws.good_q if changed else ws.q0, ws.put_q)
-    put_edges_in_places(plan, state, ws, m, GAP_DEEP)
+    put_edges_in_places(plan, state, ws, out, m, GAP_DEEP)
     kept = leave_lost_corners(plan, state, out, ws, m)
     if kept < m:
         m = kept
