@@ -36,7 +36,13 @@ from hapticsim.kernels.machine_code.beside import Beside, processors
 from hapticsim.kernels.machine_code.cache import is_kept, keep, kernel_folder
 from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.motion.stage import embed_redundant, embed_slipping, evaluate_stage, evaluate_terms
+from hapticsim.kernels.motion.stage import (
+    embed_redundant,
+    embed_slipping,
+    evaluate_stage,
+    evaluate_terms,
+    free_stage,
+)
 from hapticsim.kernels.rows.constraint_rows import write_constraint_rows
 from hapticsim.kernels.rows.friction import write_friction_guards
 from hapticsim.kernels.solve.pushing_forces import find_feasible_forces
@@ -75,6 +81,7 @@ UNITS = {  # the large parts of a tick, by their names in the plan
     "choose": Called(choose_independent, units.CHOICE, __name__),
     "terms": Called(evaluate_terms, units.TERMS, __name__),
     "solve_redundant": Called(embed_redundant, units.REDUNDANT, __name__),
+    "free_stage": Called(free_stage, units.FREE_STAGE, __name__),
     "stage": Called(evaluate_stage, units.STAGE, __name__),
     "feasible_forces": Called(find_feasible_forces, units.FEASIBLE, __name__),
     "start_piece": Called(evaluate_piece_start, units.PIECE, __name__),
@@ -85,7 +92,7 @@ UNITS = {  # the large parts of a tick, by their names in the plan
 FEATURE_UNITS = {  # the same that only some scenes need
     Feature.CONSTRAINTS: {
         "constraint_rows": Called(write_constraint_rows, units.CONSTRAINT_ROWS, __name__),
-        "solve_slipping": Called(embed_slipping, units.SLIPPING, __name__),
+        "solve_slipping": Called(embed_slipping, units.SOLVE_SLIPPING, __name__),
         "let_go_driver": Called(drop_driver, units.CHANGE, __name__),
         "slip_or_stick": Called(release_or_hold, units.CHANGE, __name__),
         "read_friction_guards": Called(write_friction_guards, units.FRICTION, __name__),

@@ -12,13 +12,14 @@ from numba import boolean, f8, int64, types
 
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined
-from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.arrays import RESPONDED, SLIPPING, Input, Output, Plan, State, Workspace
 
 _vec, _mat = f8[::1], f8[:, ::1]
 _PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE = (
     block._type for block in (Plan, State, Input, Output, Workspace)
 )
 
+FREE_STAGE = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec, _vec)
 STAGE = f8(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec, _vec, int64)
 PIECE = boolean(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE, f8, int64, int64)
 CHANGE = int64(_PLAN, _STATE, _INPUT, _WORKSPACE, _OUTPUT, f8, int64)
@@ -33,7 +34,7 @@ FOLLOW = types.void(_PLAN, _STATE, _mat)
 EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 TERMS = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec)
 REDUNDANT = f8(_STATE, _WORKSPACE, int64, _vec)
-SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
+SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
 FEASIBLE = boolean(_WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
 CHOICE = int64(_STATE, _WORKSPACE, _OUTPUT, int64, f8)
@@ -48,11 +49,12 @@ _follow_at = callable_at(FOLLOW)
 _edges_at = callable_at(EDGES)
 _terms_at = callable_at(TERMS)
 _redundant_at = callable_at(REDUNDANT)
-_slipping_at = callable_at(SLIPPING)
+_slipping_at = callable_at(SOLVE_SLIPPING)
 _feasible_at = callable_at(FEASIBLE)
 _friction_at = callable_at(FRICTION)
 _piece_at = callable_at(PIECE)
 _choice_at = callable_at(CHOICE)
+_free_stage_at = callable_at(FREE_STAGE)
 _stage_at = callable_at(STAGE)
 _change_at = callable_at(CHANGE)
 
@@ -123,7 +125,11 @@ def choose_speeds(plan, state, ws, out, m, t):
 
 @inlined
 def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
-    """qdot and udot at (q, u) with m rows: ``motion.stage.evaluate_stage``."""
+    """qdot and udot at (q, u) with m rows: ``motion.stage.evaluate_stage``, or ``free_stage`` with none."""
+    if m == 0 and ws.counts[SLIPPING] == 0 and ws.substep[0] == 0.0:
+        ws.counts[RESPONDED] = 0
+        _free_stage_at(plan.free_stage)(plan, state, inp, ws, q, u, t, qdot, udot)
+        return 1.0
     return _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
 
 

@@ -49,6 +49,7 @@ class Plan(Block):
     terms: Int
     solve_redundant: Int
     solve_slipping: Int  # 0 without constraints, as what says so below
+    free_stage: Int
     stage: Int
     feasible_forces: Int
     start_piece: Int

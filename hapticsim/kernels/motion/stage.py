@@ -41,7 +41,6 @@ def generalized_forces(plan, state, inp, ws, q, u, t):
     ws.work[POWER] = power
 
 
-@kernel
 def free_stage(plan, state, inp, ws, q, u, t, qdot, udot):
     """qdot and udot without any row imposed; frames in ws are at (q, u)."""
     kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
@@ -148,16 +147,13 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
 
 
 def evaluate_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
-    """qdot and udot at (q, u), t seconds into the tick, with the m rows of ws.rows.
+    """qdot and udot at (q, u), t seconds into the tick, with m rows, what slips, or in a substep.
 
     Returns |det A_D|.  Where ws.counts[MAY_RESPOND] is 1 and the tree is large, the O(n) route is taken: then
     ws.counts[RESPONDED] becomes 1, ws.lam holds the forces of the rows, and M, h, ws.LU and the determinant
     are not made.  In a substep (ws.substep) the equations are those of stiffness.py, with or without rows.
     """
     ws.counts[RESPONDED] = 0
-    if m == 0 and ws.counts[SLIPPING] == 0 and ws.substep[0] == 0.0:
-        free_stage(plan, state, inp, ws, q, u, t, qdot, udot)
-        return 1.0
     quick = ws.counts[MAY_RESPOND] == 1 and plan.response != 0 and 2 * m <= u.size
     if quick and state.rank[0] == m and ws.counts[SLIPPING] == 0:
         if response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
