@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import Fault, Safety
+from hapticsim.kernels.haptics.coupling import NONE
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import MODE, PORT, SWING
 
@@ -139,13 +140,14 @@ def watch_swing(plan, state, inp):
     m, mode, gap_s = state.swing, state.safety[MODE], inp.gap[0]
     if mode == INTERRUPTED:
         overlook(m, 0, inp.device, 3, gap_s)
-        overlook(m, PORT, inp.device_rotation, 4, gap_s)
+        if plan.coupled_rotation != NONE:
+            overlook(m, PORT, inp.device_rotation, 4, gap_s)
         return False
     if mode != ARMING and mode != ARMED:
         forget_swing(state)
         return False
     pushes = count_reversals(m, 0, state.hand_force_D, inp.device, 3, inp.coupler[2], gap_s, 1.0)
-    turns = count_reversals(
+    turns = plan.coupled_rotation != NONE and count_reversals(
         m, PORT, state.hand_torque_D, inp.device_rotation, 4, inp.rotation_coupler[2], gap_s, GRIP_M
     )
     if pushes or turns:
