@@ -108,3 +108,24 @@ def test_a_weld_that_holds_is_not_put_at_another_turn():
     sim.switch("w", False)
     sim.step()
     sim.set_state(np.array([0.0, 1.0, 0.0, 0.0]), np.zeros(3))
+
+
+SPECIAL = [np.zeros(3), *(math.pi * np.eye(3)), *(2.0 * math.pi / 3.0 / math.sqrt(3.0) * np.array(w) for w in
+           ([1, 1, 1], [1, 1, -1], [1, -1, 1], [-1, 1, 1], [-1, -1, -1]))]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_weld_switched_on_anywhere_holds_at_0_or_nothing_has_moved(seed):
+    """From near the turns at which its rows are closed, and from any other."""
+    rng = np.random.default_rng(seed)
+    turn = SPECIAL[rng.integers(len(SPECIAL))] + rng.normal(0.0, 10.0 ** rng.uniform(-4.0, 0.0), 3)
+    angle = float(np.linalg.norm(turn))
+    quaternion = [math.cos(0.5 * angle), *(math.sin(0.5 * angle) * turn / angle).tolist()]
+    sim = hs.Simulation(welded(quaternion, held=False))
+    sim.switch("w", True)
+    sim.step()
+    if sim.held["w"] == Mode.HELD:
+        np.testing.assert_allclose(np.abs(sim.state.q), [1.0, 0.0, 0.0, 0.0], atol=1e-8)
+    else:
+        assert [event.kind for event in sim.events] == [Event.REFUSED]
+        np.testing.assert_allclose(sim.state.q, quaternion, atol=1e-12)

@@ -7,7 +7,10 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.config.load import loads
+from hapticsim.equations.tree.linkage import Linkage
+from hapticsim.equations.tree.recursions import energy
 from hapticsim.errors import ConfigError
+from hapticsim.model.moving import MovingTree, moving_tree
 
 ARM = """
 name: arm
@@ -81,3 +84,50 @@ def test_a_joint_that_nothing_resists_is_refused_alone() -> None:
         "arm: joint 'a' moves nothing that resists it (the mass matrix is singular): give what it moves an "
         "inertia, or the joint an armature, or make it fixed."
     )
+
+
+def random_chain(rng: np.random.Generator) -> str:
+    """Two to five joints in a row; most bodies between have no mass, many axes and places are equal."""
+    count = int(rng.integers(2, 6))
+    bodies, joints = "", ""
+    for i in range(count):
+        last = i == count - 1
+        inertia = "{xx: 0.01, yy: 0.02, zz: 0.025}"
+        mass = f", inertial: {{mass_kg: 1.0, com_m: [0.1, 0.02, -0.3], inertia_kg_m2: {inertia}}}"
+        bodies += f"    - {{name: b{i}{mass if last or rng.random() < 0.2 else ''}}}\n"
+        axis, place = np.eye(3)[rng.integers(3)].tolist(), [[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]][rng.integers(2)]
+        kind = ("revolute", "revolute", "prismatic")[rng.integers(3)]
+        parent = f"b{i - 1}" if i else "world"
+        joints += f"    - {{name: j{i}, type: {kind}, parent: {parent}, child: b{i}, axis: {axis}, "
+        joints += f"origin: {{xyz_m: {place}}}}}\n"
+    return f"name: chain\nrobot:\n  bodies:\n{bodies}  joints:\n{joints}"
+
+
+def is_regular(tree: MovingTree, rng: np.random.Generator) -> bool:
+    """Whether the kinetic energy, by its own recursion, is positive for every motion at some place."""
+    for _ in range(4):
+        link = Linkage(tree, rng.uniform(-1.5, 1.5, tree.nq).tolist())
+        unit = np.eye(tree.nu)
+        twice = [
+            [energy(link, (a + b).tolist())[0] - energy(link, (a - b).tolist())[0] for a in unit]
+            for b in unit
+        ]
+        if np.linalg.svd(0.5 * np.array(twice), compute_uv=False)[-1] > 1e-9:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("seed", range(0, 400, 50))
+def test_random_chains_are_refused_where_some_motion_has_no_energy_and_only_there(seed: int) -> None:
+    refused = 0
+    for one in range(seed, seed + 50):
+        rng = np.random.default_rng(one)
+        model = loads(random_chain(rng)).model
+        try:
+            hs.compile_equations(model)
+        except ConfigError:
+            refused += 1
+            assert not is_regular(moving_tree(model), rng), one
+        else:
+            assert is_regular(moving_tree(model), rng), one
+    assert 5 <= refused <= 45
