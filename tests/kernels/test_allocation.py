@@ -1,4 +1,4 @@
-"""No tick allocates: counted by numba's own runtime, from before to after 2000 ticks of compiled code.
+"""No tick allocates: a kernel that would does not compile, and 2000 ticks of compiled code are counted.
 
 The counters exist only in a process that was started with NUMBA_NRT_STATS=1.
 """
@@ -11,7 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numba.core.errors import NumbaError
+
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,3 +110,13 @@ def test_no_tick_allocates_whatever_happens_in_it(counted):
     assert {name: case["allocations"] for name, case in counted.items()} == dict.fromkeys(counted, 0)
     seen = {event for case in counted.values() for event in case["events"]}
     assert {"TOUCH", "LEAVE", "SELECT", "SAFETY"} <= seen, "impacts, deletions and choices must be among them"
+
+
+@pytest.mark.parametrize("decorate", [kernel, inlined])
+def test_a_kernel_that_would_allocate_does_not_compile(decorate):
+    @decorate
+    def wasteful(a):
+        return np.ones(3)[0] + a
+
+    with pytest.raises(NumbaError, match=r"NRT required|returning of array"):
+        wasteful(1.0)

@@ -8,6 +8,8 @@ from typing import Any
 
 from numba.core.typing.templates import Signature
 
+from hapticsim.kernels.machine_code.jit import OPTIONS
+
 
 @dataclass(frozen=True, eq=False)
 class Called:
@@ -30,7 +32,7 @@ class Called:
     @property
     def options(self) -> dict[str, Any]:
         """How it is compiled (jit.py)."""
-        return {"error_model": "numpy"}
+        return OPTIONS
 
     @property
     def path(self) -> str:
