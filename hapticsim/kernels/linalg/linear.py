@@ -1,7 +1,8 @@
 """Small dense solves, written out so that nothing is allocated.
 
 Every routine works on the leading block of arrays that may be larger, assumes finite input, and reports
-trouble by its return value.
+trouble by its return value.  What is exactly 0 is skipped where that is cheap to see: matrices of many bodies
+are mostly 0, and skipping changes no bit.
 """
 
 from __future__ import annotations
@@ -27,9 +28,10 @@ def lu_factor(A, n, pivots):
                 A[k, j], A[row, j] = A[row, j], A[k, j]
         inverse = 1.0 / A[k, k]
         for i in range(k + 1, n):
-            A[i, k] *= inverse
-            for j in range(k + 1, n):
-                A[i, j] -= A[i, k] * A[k, j]
+            if A[i, k] != 0.0:
+                A[i, k] *= inverse
+                for j in range(k + 1, n):
+                    A[i, j] -= A[i, k] * A[k, j]
     return det
 
 
@@ -40,11 +42,14 @@ def lu_solve(LU, n, pivots, b):
         row = pivots[k]
         if row != k:
             b[k], b[row] = b[row], b[k]
+    end = 0
     for k in range(n):
-        for i in range(k + 1, n):
-            b[i] -= LU[i, k] * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
+        if b[k] != 0.0:
+            end = k + 1
+            for i in range(end, n):
+                b[i] -= LU[i, k] * b[k]
+    for k in range(end - 1, -1, -1):
+        for j in range(k + 1, end):
             b[k] -= LU[k, j] * b[j]
         b[k] /= LU[k, k]
 
@@ -73,13 +78,16 @@ def ldl_factor(A, n, L):
     A and L may be the same array.
     """
     for i in range(n):
-        pivot = A[i, i]
-        for j in range(i):
+        pivot, first = A[i, i], 0
+        while first < i and A[i, first] == 0.0:
+            L[i, first] = 0.0
+            first += 1
+        for j in range(first, i):
             total = A[i, j]
-            for k in range(j):
+            for k in range(first, j):
                 total -= L[i, k] * L[j, k]  # L[i, k] still holds (L D)_ik
             L[i, j] = total
-        for j in range(i):
+        for j in range(first, i):
             scaled = L[i, j] * L[j, j]
             pivot -= L[i, j] * scaled
             L[i, j] = scaled

@@ -16,17 +16,18 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 @kernel
 def combine_rows(combine, m, r, A, s, B, t):
-    """B = combine' A and t = combine' s for the first r combinations (m rows)."""
+    """B = combine' A and t = combine' s for the first r combinations (m rows); rows of others are skipped."""
     for i in range(r):
-        total = 0.0
-        for k in range(m):
-            total += combine[k, i] * s[k]
-        t[i] = total
+        row, total = B[i], 0.0
         for j in range(A.shape[1]):
-            total = 0.0
-            for k in range(m):
-                total += combine[k, i] * A[k, j]
-            B[i, j] = total
+            row[j] = 0.0
+        for k in range(m):
+            share = combine[k, i]
+            if share != 0.0:
+                total += share * s[k]
+                for j in range(A.shape[1]):
+                    row[j] += share * A[k, j]
+        t[i] = total
 
 
 @inlined
@@ -80,7 +81,10 @@ def _give_up(udot, number):
 
 @kernel
 def _reduce(A, s, r, order, M, f, ws):
-    """D, g, K = G' M G (lower triangle) and y = G' (f - M [0; g]) for r rows with factor ws.LU."""
+    """D, g, K = G' M G (lower triangle) and y = G' (f - M [0; g]) for r rows with factor ws.LU.
+
+    What is 0 is skipped, so that bodies which have nothing to do with one another cost what they cost alone.
+    """
     p = f.size - r
     D, E, g, c, K, y = ws.D, ws.E, ws.g, ws.c, ws.K, ws.y
     for j in range(p):
@@ -93,27 +97,27 @@ def _reduce(A, s, r, order, M, f, ws):
         g[i] = -s[i]
     lu_solve(ws.LU, r, ws.pivots, g)
     for i in range(r):  # E = M_DI + M_DD D,  c = f_D - M_DD g
-        oi = order[i]
-        total = f[oi]
-        for k in range(r):
-            total -= M[oi, order[k]] * g[k]
-        c[i] = total
+        inertia, row, total = M[order[i]], E[i], f[order[i]]
         for j in range(p):
-            total = M[oi, order[r + j]]
-            for k in range(r):
-                total += M[oi, order[k]] * D[k, j]
-            E[i, j] = total
-    for i in range(p):  # K = M_II + M_ID D + D' E,  y = f_I - M_ID g + D' c
-        oi = order[r + i]
-        total = f[oi]
+            row[j] = inertia[order[r + j]]
         for k in range(r):
-            total += D[k, i] * c[k] - M[oi, order[k]] * g[k]
-        y[i] = total
+            m_dd = inertia[order[k]]
+            if m_dd != 0.0:
+                total -= m_dd * g[k]
+                for j in range(p):
+                    row[j] += m_dd * D[k, j]
+        c[i] = total
+    for i in range(p):  # K = M_II + M_ID D + D' E,  y = f_I - M_ID g + D' c
+        inertia, row, total = M[order[r + i]], K[i], f[order[r + i]]
         for j in range(i + 1):
-            total = M[oi, order[r + j]]
-            for k in range(r):
-                total += M[oi, order[k]] * D[k, j] + D[k, i] * E[k, j]
-            K[i, j] = total
+            row[j] = inertia[order[r + j]]
+        for k in range(r):
+            m_id, d = inertia[order[k]], D[k, i]
+            if m_id != 0.0 or d != 0.0:
+                total += d * c[k] - m_id * g[k]
+                for j in range(i + 1):
+                    row[j] += m_id * D[k, j] + d * E[k, j]
+        y[i] = total
 
 
 @inlined
