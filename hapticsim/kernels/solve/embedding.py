@@ -16,18 +16,24 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 @kernel
 def combine_rows(combine, m, r, A, s, B, t):
-    """B = combine' A and t = combine' s for the first r combinations (m rows); rows of others are skipped."""
+    """B = combine' A and t = combine' s for the first r combinations (m rows)."""
     for i in range(r):
-        row, total = B[i], 0.0
+        t[i] = 0.0
         for j in range(A.shape[1]):
-            row[j] = 0.0
-        for k in range(m):
+            B[i, j] = 0.0
+    for k in range(m):
+        row, first, end = A[k], 0, A.shape[1]
+        while first < end and row[first] == 0.0:
+            first += 1
+        while first < end and row[end - 1] == 0.0:
+            end -= 1
+        for i in range(r):
             share = combine[k, i]
             if share != 0.0:
-                total += share * s[k]
-                for j in range(A.shape[1]):
-                    row[j] += share * A[k, j]
-        t[i] = total
+                combined = B[i]
+                t[i] += share * s[k]
+                for j in range(first, end):
+                    combined[j] += share * row[j]
 
 
 @inlined
