@@ -43,9 +43,8 @@ def our_scene(cubes: int) -> hs.Scene:
     bodies, joints, shapes, contacts = [], [], ["  - {name: floor, kind: plane}"], []
     for i, (x, y, z) in enumerate(places(cubes)):
         bodies.append(f"    - {{name: c{i}, inertial: {{mass_kg: {MASS}, inertia_kg_m2: {inertia}}}}}")
-        joints.append(
-            f"    - {{name: j{i}, type: free, parent: world, child: c{i}, origin: {{xyz_m: [{x}, {y}, {z}]}}}}"
-        )
+        origin = f"origin: {{xyz_m: [{x}, {y}, {z}]}}"
+        joints.append(f"    - {{name: j{i}, type: free, parent: world, child: c{i}, {origin}}}")
         shapes.append(f"  - {{name: c{i}, body: c{i}, kind: box, half_extents_m: [{HALF}, {HALF}, {HALF}]}}")
         contacts.append(f"  - {{between: [c{i}, floor]}}")
     lines = ["name: cubes", f"max_rows: {4 * cubes}", "robot:", "  bodies:", *bodies, "  joints:", *joints]
@@ -56,14 +55,10 @@ def peer_model(cubes: int) -> mujoco.MjModel:
     """The cubes in MuJoCo; they touch the floor alone."""
     box = f'<geom type="box" size="{HALF} {HALF} {HALF}" condim="1" contype="1" conaffinity="2"/>'
     mass = f'<inertial pos="0 0 0" mass="{MASS}" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>'
-    bodies = "".join(
-        f'<body pos="{x} {y} {z}"><freejoint/>{mass}{box}</body>' for x, y, z in places(cubes)
-    )
+    bodies = "".join(f'<body pos="{x} {y} {z}"><freejoint/>{mass}{box}</body>' for x, y, z in places(cubes))
     floor = '<geom type="plane" size="0 0 1" condim="1" contype="2" conaffinity="1"/>'
     option = f'<option timestep="{TICK}" integrator="Euler"/>'
-    return mujoco.MjModel.from_xml_string(
-        f"<mujoco>{option}<worldbody>{floor}{bodies}</worldbody></mujoco>"
-    )
+    return mujoco.MjModel.from_xml_string(f"<mujoco>{option}<worldbody>{floor}{bodies}</worldbody></mujoco>")
 
 
 def peer_weight(model: mujoco.MjModel, data: mujoco.MjData) -> float:
@@ -128,7 +123,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few ticks: to see that the tool works")
     options = parser.parse_args()
     if not all(1 <= n <= 64 for n in options.cubes):
-        parser.error(f"--cubes {options.cubes}: a scene has at most 256 rows, four for each cube; give 1 to 64.")
+        parser.error(f"--cubes {options.cubes}: a scene has at most 256 rows, four a cube; give 1 to 64.")
     rounds, batch = (3, BATCH // 10) if options.quick else (ROUNDS, BATCH)
 
     def measure() -> Found:

@@ -10,6 +10,7 @@ from tests.kernel_access import INT, INTS, MATRIX, VECTOR, compiled
 
 lu_factor = compiled(linear.lu_factor, MATRIX, INT, INTS)
 lu_solve = compiled(linear.lu_solve, MATRIX, INT, INTS, VECTOR)
+lu_solve_rows = compiled(linear.lu_solve_rows, MATRIX, INT, INTS, MATRIX, INT)
 lu_solve_transposed = compiled(linear.lu_solve_transposed, MATRIX, INT, INTS, VECTOR)
 ldl_factor = compiled(linear.ldl_factor, MATRIX, INT, MATRIX)
 ldl_solve = compiled(linear.ldl_solve, MATRIX, INT, VECTOR)
@@ -75,3 +76,53 @@ def test_ldl_refuses_what_is_not_positive_definite():
     for A in ([[1.0, 2.0], [2.0, 1.0]], [[0.0]], [[np.nan]]):
         matrix = np.array(A)
         assert not ldl_factor(matrix, len(matrix), np.zeros_like(matrix))
+
+
+def blocks(rng: np.random.Generator, n: int, positive: bool) -> np.ndarray:
+    """A regular matrix of random blocks, as bodies that have nothing to do with one another make it; unless
+    it is to be positive definite its rows and columns are shuffled."""
+    A, start = np.zeros((n, n)), 0
+    while start < n:
+        end = min(n, start + int(rng.integers(1, 5)))
+        root = rng.normal(size=(end - start, end - start)) + 2.0 * np.eye(end - start)
+        A[start:end, start:end] = root @ root.T if positive else root
+        start = end
+    return A if positive else A[np.ix_(rng.permutation(n), rng.permutation(n))]
+
+
+@pytest.mark.parametrize("n", [2, 5, 9, 24])
+def test_rows_are_solved_to_the_bits_of_columns_whatever_is_zero(n):
+    rng = np.random.default_rng(n)
+    for trial in range(100):
+        A = blocks(rng, n, False) if trial % 2 else rng.normal(size=(n, n))
+        B = rng.normal(size=(n, n + 3)) * (rng.random((n, n + 3)) < (0.2, 0.6, 1.0)[trial % 3])
+        LU, pivots = padded(A), np.zeros(n + SPARE, np.int64)
+        assert lu_factor(LU, n, pivots) == pytest.approx(abs(np.linalg.det(A)), rel=1e-9)
+        X = np.full((n + SPARE, n + 3 + SPARE), np.nan)
+        X[:n, : n + 3] = B
+        lu_solve_rows(LU, n, pivots, X, n + 3)
+        assert np.isnan(X[n:]).all() and np.isnan(X[:, n + 3 :]).all()
+        scale = np.linalg.cond(A) * 1e-14 * (1.0 + np.abs(X[:n, : n + 3]).max())
+        np.testing.assert_allclose(A @ X[:n, : n + 3], B, rtol=0, atol=scale)
+        for j in range(n + 3):
+            x = B[:, j].copy()
+            lu_solve(LU, n, pivots, x)
+            np.testing.assert_array_equal(X[:n, j], x)
+
+
+@pytest.mark.parametrize("n", [1, 3, 8, 24])
+@pytest.mark.parametrize("in_place", [True, False])
+def test_ldl_solves_with_blocks_for_what_is_mostly_zero(n, in_place):
+    rng = np.random.default_rng(n)
+    for trial in range(100):
+        A = blocks(rng, n, True)
+        b = rng.normal(size=n) * (rng.random(n) < (0.15, 0.5, 1.0)[trial % 3])
+        K = padded(A)
+        L = K if in_place else np.full_like(K, np.nan)
+        assert ldl_factor(K, n, L)
+        x = np.append(b, np.full(SPARE, np.nan))
+        ldl_solve(L, n, x)
+        expected = np.linalg.solve(A, b)
+        scale = np.linalg.cond(A) * 1e-14 * (1.0 + np.abs(expected).max())
+        np.testing.assert_allclose(x[:n], expected, rtol=0, atol=scale)
+        assert np.isnan(x[n:]).all()

@@ -11,6 +11,17 @@ from hapticsim.kernels.machine_code.jit import kernel
 
 
 @kernel
+def extent(row, n):
+    """The first and the end of what is not 0 in row (n,); n and n where all is."""
+    first, end = 0, n
+    while first < end and row[first] == 0.0:
+        first += 1
+    while first < end and row[end - 1] == 0.0:
+        end -= 1
+    return first, end
+
+
+@kernel
 def lu_factor(A, n, pivots):
     """Factor the leading n x n block of A in place with row pivoting; return |det|, 0 when singular."""
     det = 1.0
@@ -52,6 +63,35 @@ def lu_solve(LU, n, pivots, b):
         for j in range(k + 1, end):
             b[k] -= LU[k, j] * b[j]
         b[k] /= LU[k, k]
+
+
+@kernel
+def lu_solve_rows(LU, n, pivots, B, columns):
+    """Solve A X = B in place of the leading n x columns block of B, row by row; the bits are those of
+    ``lu_solve`` for each column."""
+    for k in range(n):
+        row = pivots[k]
+        if row != k:
+            for j in range(columns):
+                B[k, j], B[row, j] = B[row, j], B[k, j]
+    for k in range(n):
+        first, end = extent(B[k], columns)
+        if first < end:
+            for i in range(k + 1, n):
+                _subtract_row(B[i], LU[i, k], B[k], first, end)
+    for k in range(n - 1, -1, -1):
+        for i in range(k + 1, n):
+            _subtract_row(B[k], LU[k, i], B[i], 0, columns)
+        first, end = extent(B[k], columns)
+        for j in range(first, end):
+            B[k, j] /= LU[k, k]
+
+
+@kernel
+def _subtract_row(row, share, other, first, end):
+    if share != 0.0:
+        for j in range(first, end):
+            row[j] -= share * other[j]
 
 
 @kernel
@@ -100,11 +140,15 @@ def ldl_factor(A, n, L):
 @kernel
 def ldl_solve(L, n, b):
     """Solve L D L' x = b in place of b (n,)."""
-    for i in range(1, n):
-        for k in range(i):
+    start, _ = extent(b, n)
+    end = start
+    for i in range(start, n):
+        for k in range(start, end):
             b[i] -= L[i, k] * b[k]
-    for i in range(n - 1, -1, -1):
+        if b[i] != 0.0:
+            end = i + 1
+    for i in range(end - 1, -1, -1):
         total = b[i] * L[i, i]
-        for k in range(i + 1, n):
+        for k in range(i + 1, end):
             total -= L[k, i] * b[k]
         b[i] = total

@@ -10,7 +10,15 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve, lu_factor, lu_solve, lu_solve_transposed
+from hapticsim.kernels.linalg.linear import (
+    extent,
+    ldl_factor,
+    ldl_solve,
+    lu_factor,
+    lu_solve,
+    lu_solve_rows,
+    lu_solve_transposed,
+)
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 
@@ -22,11 +30,8 @@ def combine_rows(combine, m, r, A, s, B, t):
         for j in range(A.shape[1]):
             B[i, j] = 0.0
     for k in range(m):
-        row, first, end = A[k], 0, A.shape[1]
-        while first < end and row[first] == 0.0:
-            first += 1
-        while first < end and row[end - 1] == 0.0:
-            end -= 1
+        row = A[k]
+        first, end = extent(row, A.shape[1])
         for i in range(r):
             share = combine[k, i]
             if share != 0.0:
@@ -93,14 +98,12 @@ def _reduce(A, s, r, order, M, f, ws):
     """
     p = f.size - r
     D, E, g, c, K, y = ws.D, ws.E, ws.g, ws.c, ws.K, ws.y
-    for j in range(p):
-        for i in range(r):
-            c[i] = -A[i, order[r + j]]
-        lu_solve(ws.LU, r, ws.pivots, c)
-        for i in range(r):
-            D[i, j] = c[i]
     for i in range(r):
+        row, rates = D[i], A[i]
+        for j in range(p):
+            row[j] = -rates[order[r + j]]
         g[i] = -s[i]
+    lu_solve_rows(ws.LU, r, ws.pivots, D, p)
     lu_solve(ws.LU, r, ws.pivots, g)
     for i in range(r):  # E = M_DI + M_DD D,  c = f_D - M_DD g
         inertia, row, total = M[order[i]], E[i], f[order[i]]

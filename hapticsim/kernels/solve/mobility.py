@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.linalg.linear import ldl_solve
+from hapticsim.kernels.linalg.linear import extent, ldl_solve
 from hapticsim.kernels.machine_code.jit import kernel
 
 DEPENDENT = 1e-14  # of the largest square A M^-1 A' of a row: what is left of one that depends on others
@@ -106,7 +106,11 @@ def contact_mobility(first, m, n, nu, ws):
             for r in range(nu):
                 Y[r] = 0.0
     for i in range(m - first):
+        row = ws.A[first + i]
+        begin, end = extent(row, nu)
         for j in range(i + 1):
-            total = _dot(ws.A[first + i], ws.Y[j], nu)
+            total = 0.0
+            for r in range(begin, end):
+                total += row[r] * ws.Y[j, r]
             ws.Wr[i, j] = total
             ws.Wr[j, i] = total
