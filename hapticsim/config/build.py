@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 
 from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
-from hapticsim.config.contact_notes import contact_notes
+from hapticsim.config.contacts.notes import contact_notes
+from hapticsim.config.contacts.pairs import contact_pairs
 from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.motion import torque_laws, with_springs
 from hapticsim.config.robot.read import read_robot
 from hapticsim.config.schema.scene import (
-    MOST_CORNERS,
     AnyShape,
     Box,
     Capsule,
-    ContactEntry,
     Cylinder,
     MeshEntry,
     Plane,
@@ -29,12 +26,10 @@ from hapticsim.config.schema.scene import (
 )
 from hapticsim.config.start import initial_state
 from hapticsim.errors import Refuse, listed, nearest
-from hapticsim.model.candidates import PAIRS
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import (
-    ContactPair,
     DeviceSettings,
     Handle,
     Mapping,
@@ -44,7 +39,6 @@ from hapticsim.model.scene import (
 from hapticsim.model.settings import CouplerSettings
 from hapticsim.model.triangle_mesh import TriangleMesh
 
-MOST_PAIRS = 4096  # each has a candidate or more, looked at in every tick
 _OF_ROTATION = (
     "stiffness_Nm_per_rad", "damping_Nms_per_rad", "device_damping_Nms_per_rad", "torque_limit_Nm",
     "slew_limit_Nm_per_s",
@@ -73,7 +67,7 @@ def build(
     shapes = _with_robot(_shapes(entry.shapes, model, file_of, refuse, notes), robot.shapes, refuse)
     q0, u0 = initial_state(entry.initial, model, robot.start, refuse, notes)
     mapping = entry.mapping
-    contacts = _contacts(entry.contacts, shapes, model, refuse)
+    contacts = contact_pairs(entry.contacts, shapes, model, refuse, notes)
     constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
     notes += contact_notes(shapes, contacts, constraints, entry.max_rows)
     return Scene(
@@ -205,76 +199,6 @@ def _color(rgb: list[int]) -> tuple[int, int, int]:
 
 def _no_body(name: str, valid: tuple[str, ...]) -> str:
     return f"= {name!r} is not a body{nearest(name, valid)}: the bodies are {listed(valid)}."
-
-
-def _contacts(
-    entries: list[ContactEntry], shapes: tuple[Shape, ...], model: SceneModel, refuse: Refuse
-) -> tuple[ContactPair, ...]:
-    """Resolve the pairs; in each, the plane, box, cylinder or mesh that is touched stands second."""
-    anchor = model.rigid_groups()
-    pairs: list[ContactPair] = []
-    seen: set[frozenset[str]] = set()
-    for index, entry in enumerate(entries):
-        place = ("contacts", index, "between")
-        patterns = any("*" in name for name in entry.between)
-        firsts, seconds = (_named(name, shapes, (*place, i), refuse) for i, name in enumerate(entry.between))
-        found = len(pairs)
-        for a, b in itertools.product(firsts, seconds):
-            if patterns and (anchor[a.body] == anchor[b.body] or frozenset((a.name, b.name)) in seen):
-                continue
-            if (a.kind, b.kind) not in PAIRS:
-                a, b = b, a
-            if (a.kind, b.kind) not in PAIRS:
-                raise refuse(
-                    place,
-                    f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
-                    "a sphere, capsule or box may touch a plane or a box, spheres and capsules one another, "
-                    "a sphere a cylinder or a mesh, and a convex mesh a plane.",
-                )
-            if (a.kind, b.kind) == ("mesh", "plane"):
-                _check_corners(a, b, place, refuse)
-            if anchor[a.body] == anchor[b.body]:
-                raise refuse(
-                    place,
-                    f"= [{a.name}, {b.name}] pairs two shapes that cannot move against each other "
-                    f"(on {a.body!r} and {b.body!r}): remove the pair.",
-                )
-            if frozenset((a.name, b.name)) in seen:
-                raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
-            if len(pairs) == MOST_PAIRS:
-                raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes: name fewer.")
-            seen.add(frozenset((a.name, b.name)))
-            pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
-        if len(pairs) == found:
-            raise refuse(
-                place, f"= {list(entry.between)} names no pair that is new and can move: remove the entry."
-            )
-    return tuple(pairs)
-
-
-def _check_corners(a: Shape, b: Shape, place: tuple[str | int, ...], refuse: Refuse) -> None:
-    """Refuse a mesh on a plane that is not convex, or has too many corners."""
-    assert a.mesh is not None
-    found = "" if len(a.mesh.vertices) <= MOST_CORNERS else f"has {len(a.mesh.vertices)} corners"
-    if found or not a.mesh.is_convex:
-        raise refuse(
-            place,
-            f"= [{a.name}, {b.name}] lays a mesh on a plane that {found or 'is not convex'}: give it convex: "
-            f"true and corners: a number up to {MOST_CORNERS} (of a robot: robot.urdf or robot.mjcf).",
-        )
-
-
-def _named(name: str, shapes: tuple[Shape, ...], place: tuple[str | int, ...], refuse: Refuse) -> list[Shape]:
-    """The shape of a name, or all that it fits where it has a ``*``."""
-    found = [s for s in shapes if s.name == name] or [
-        s for s in shapes if "*" in name and fnmatchcase(s.name, name.replace("[", "[[]").replace("?", "[?]"))
-    ]
-    if not found:
-        valid = [s.name for s in shapes]
-        raise refuse(
-            place, f"= {name!r} is not a shape{nearest(name, valid)}: the shapes are {listed(valid)}."
-        )
-    return found
 
 
 def _handle(entry: SceneFile, model: SceneModel, sites: dict[str, Handle], refuse: Refuse) -> Handle | None:

@@ -7,7 +7,7 @@ import pytest
 import trimesh
 from scipy.optimize import nnls
 
-from hapticsim.config.contact_notes import contact_notes
+from hapticsim.config.contacts.notes import contact_notes
 from hapticsim.config.mesh_file.hull import hull_of
 from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.model.scene import ContactPair, Shape

@@ -125,6 +125,9 @@ class ContactEntry(Section):
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"
     )
+    leave_out: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
+        default=[], description="pairs that a * in ``between`` does not mean, with or without a * themselves"
+    )
 
 
 class TorqueEntry(Section):

@@ -1,0 +1,165 @@
+"""Entries of ``contacts`` to pairs of shapes: patterns are resolved, and what cannot touch is refused.
+
+A pattern leaves out what can hardly be meant: shapes that cannot move against each other, pairs named before,
+and shapes of two links that a joint joins, which overlap where it is.  A joint to the world joins no links.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+
+from hapticsim.config.schema.scene import MOST_CORNERS, ContactEntry
+from hapticsim.errors import Refuse, listed, nearest
+from hapticsim.model.candidates import PAIRS
+from hapticsim.model.multibody.joint import WORLD
+from hapticsim.model.protocol import SceneModel
+from hapticsim.model.scene import ContactPair, Shape
+
+MOST_PAIRS = 4096  # each has a candidate or more, looked at in every tick
+Place = tuple[str | int, ...]
+Pairs = list[tuple[Shape, Shape]]
+
+
+def contact_pairs(
+    entries: list[ContactEntry],
+    shapes: tuple[Shape, ...],
+    model: SceneModel,
+    refuse: Refuse,
+    notes: list[str],
+) -> tuple[ContactPair, ...]:
+    """Resolve the pairs; in each, the plane, box, cylinder or mesh that is touched stands second."""
+    anchor, are_neighbours = model.rigid_groups(), neighbours_of(model)
+    pairs: list[ContactPair] = []
+    seen: set[frozenset[str]] = set()
+    for index, entry in enumerate(entries):
+        place = ("contacts", index, "between")
+        named = _pairs_of(entry.between, shapes, place, refuse)
+        if any("*" in name for name in entry.between):
+            named = [(a, b) for a, b in named if anchor[a.body] != anchor[b.body] and _key(a, b) not in seen]
+            named = _without_left_out(entry, index, named, shapes, refuse)
+            named = _without_neighbours(index, named, are_neighbours, notes)
+        elif entry.leave_out:
+            raise refuse(("contacts", index, "leave_out"), "goes with a * in 'between': remove it.")
+        if not named:
+            raise refuse(
+                place, f"= {list(entry.between)} names no pair that is new and can move: remove the entry."
+            )
+        for a, b in named:
+            a, b = (a, b) if (a.kind, b.kind) in PAIRS else (b, a)
+            _check_pair(a, b, place, refuse)
+            if anchor[a.body] == anchor[b.body]:
+                raise refuse(
+                    place,
+                    f"= [{a.name}, {b.name}] pairs two shapes that cannot move against each other "
+                    f"(on {a.body!r} and {b.body!r}): remove the pair.",
+                )
+            if _key(a, b) in seen:
+                raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
+            if len(pairs) == MOST_PAIRS:
+                raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes: name fewer.")
+            seen.add(_key(a, b))
+            pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
+    return tuple(pairs)
+
+
+def _key(a: Shape, b: Shape) -> frozenset[str]:
+    return frozenset((a.name, b.name))
+
+
+def _pairs_of(names: list[str], shapes: tuple[Shape, ...], place: Place, refuse: Refuse) -> Pairs:
+    """All pairs of a shape that the first name fits with one that the second fits, each once."""
+    firsts, seconds = (_named(name, shapes, (*place, i), refuse) for i, name in enumerate(names))
+    pairs: dict[frozenset[str], tuple[Shape, Shape]] = {}
+    for a, b in itertools.product(firsts, seconds):
+        pairs.setdefault(_key(a, b), (a, b))
+    return list(pairs.values())
+
+
+def _without_left_out(
+    entry: ContactEntry, index: int, named: Pairs, shapes: tuple[Shape, ...], refuse: Refuse
+) -> Pairs:
+    """The pairs that the entry does not leave out; each of ``leave_out`` must name one of them."""
+    all_named = {_key(a, b) for a, b in named}
+    left_out: set[frozenset[str]] = set()
+    for number, names in enumerate(entry.leave_out):
+        place = ("contacts", index, "leave_out", number)
+        found = {_key(a, b) for a, b in _pairs_of(names, shapes, place, refuse)}
+        if not found & all_named:
+            raise refuse(place, f"= {list(names)} is no pair of those that 'between' names: remove it.")
+        left_out |= found
+    return [(a, b) for a, b in named if _key(a, b) not in left_out]
+
+
+def _without_neighbours(
+    index: int, named: Pairs, are_neighbours: Callable[[str, str], bool], notes: list[str]
+) -> Pairs:
+    """The pairs of shapes whose bodies no joint joins; the others are noted."""
+    joined = {_key(a, b) for a, b in named if are_neighbours(a.body, b.body)}
+    if joined:
+        notes.append(
+            f"contacts[{index}] leaves out {len(joined)} pairs of shapes whose bodies a joint joins, as "
+            f"{listed(min(joined, key=sorted))}: to have one touch, name both without a *."
+        )
+    return [(a, b) for a, b in named if _key(a, b) not in joined]
+
+
+def neighbours_of(model: SceneModel) -> Callable[[str, str], bool]:
+    """Return what tells whether a joint joins two bodies, or joints with massless bodies between."""
+    anchor = model.rigid_groups()
+    links = [(anchor[link.child], anchor[link.parent]) for link in model.links]
+    carrier = {child: parent for child, parent in links if child != parent}
+    heavy = {anchor[body.name] for body in model.bodies if body.mass > 0.0}
+
+    def carried_by(group: str) -> str:
+        above = carrier[group]
+        while above != WORLD and above not in heavy:
+            above = carrier[above]
+        return above
+
+    base = {group: carried_by(group) for group in carrier}
+
+    def are_neighbours(a: str, b: str) -> bool:
+        first, second = anchor[a], anchor[b]
+        return WORLD not in (first, second) and (base[first] == second or base[second] == first)
+
+    return are_neighbours
+
+
+def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
+    """Refuse two kinds of shape that cannot touch."""
+    if (a.kind, b.kind) not in PAIRS:
+        raise refuse(
+            place,
+            f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
+            "a sphere, capsule or box may touch a plane or a box, spheres and capsules one another, "
+            "a sphere a cylinder or a mesh, and a convex mesh a plane.",
+        )
+    if (a.kind, b.kind) == ("mesh", "plane"):
+        _check_corners(a, b, place, refuse)
+
+
+def _check_corners(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
+    """Refuse a mesh on a plane that is not convex, or has too many corners."""
+    assert a.mesh is not None
+    found = "" if len(a.mesh.vertices) <= MOST_CORNERS else f"has {len(a.mesh.vertices)} corners"
+    if found or not a.mesh.is_convex:
+        raise refuse(
+            place,
+            f"= [{a.name}, {b.name}] lays a mesh on a plane that {found or 'is not convex'}: give it convex: "
+            f"true and corners: a number up to {MOST_CORNERS} (of a robot: robot.urdf or robot.mjcf).",
+        )
+
+
+def _named(name: str, shapes: tuple[Shape, ...], place: Place, refuse: Refuse) -> list[Shape]:
+    """The shape of a name, or all that it fits where it has a ``*``."""
+    found = [s for s in shapes if s.name == name] or [
+        s for s in shapes if "*" in name and fnmatchcase(s.name, name.replace("[", "[[]").replace("?", "[?]"))
+    ]
+    if not found:
+        valid = [s.name for s in shapes]
+        raise refuse(
+            place, f"= {name!r} is not a shape{nearest(name, valid)}: the shapes are {listed(valid)}."
+        )
+    return found

@@ -1,0 +1,161 @@
+"""``contacts``: what a pattern pairs, what it leaves out by itself and by ``leave_out``, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hapticsim as hs
+from hapticsim.codes import Event, Fault
+from hapticsim.config.load import loads
+from hapticsim.errors import ConfigError
+from tests.watch import Watch
+
+HEAVY = "inertial: {mass_kg: 0.5, inertia_kg_m2: {xx: 1e-3, yy: 1e-3, zz: 1e-3}}"
+
+
+def moves(name: str, kind: str, parent: str, child: str, at: str, axis: str = "") -> str:
+    where = f"origin: {{xyz_m: {at}}}" + (f", axis: {axis}" if axis else "")
+    return f"    - {{name: {name}, type: {kind}, parent: {parent}, child: {child}, {where}}}\n"
+
+
+JOINTS = (
+    moves("flight", "free", "world", "trunk", "[0, 0, 2]")
+    + moves("hip_x", "revolute", "trunk", "hip", "[0, 0, -0.1]", "[1, 0, 0]")
+    + moves("hip_y", "revolute", "hip", "thigh", "[0, 0, 0]", "[0, 1, 0]")
+    + moves("knee", "revolute", "thigh", "shin", "[0, 0, -0.3]", "[0, 1, 0]")
+    + moves("ankle", "fixed", "shin", "foot", "[0, 0, -0.3]")
+    + moves("pivot", "revolute", "world", "arm", "[2, 0, 1]", "[0, 1, 0]")
+)
+BONE = "length_m: 0.26, origin: {xyz_m: [0, 0, -0.15]}"
+
+
+def scene(contacts: str) -> hs.Scene:
+    """A trunk that flies, a leg of thigh, shin and foot on it, its hip two hinges with a massless body
+    between, its foot welded to the shin; and an arm on a hinge at the world."""
+    return loads(
+        f"""
+name: limbs
+robot:
+  bodies:
+    - {{name: trunk, {HEAVY}}}
+    - {{name: hip}}
+    - {{name: thigh, {HEAVY}}}
+    - {{name: shin, {HEAVY}}}
+    - {{name: foot, {HEAVY}}}
+    - {{name: arm, {HEAVY}}}
+  joints:
+{JOINTS}shapes:
+  - {{name: floor, kind: plane}}
+  - {{name: trunk, body: trunk, kind: sphere, radius_m: 0.12}}
+  - {{name: thigh, body: thigh, kind: capsule, radius_m: 0.04, {BONE}}}
+  - {{name: shin, body: shin, kind: capsule, radius_m: 0.03, {BONE}}}
+  - {{name: foot, body: foot, kind: sphere, radius_m: 0.04}}
+  - {{name: arm, body: arm, kind: sphere, radius_m: 0.05}}
+contacts: {contacts}
+handle: {{body: trunk, point_m: [0, 0, 0]}}
+"""
+    )
+
+
+def pairs(made: hs.Scene) -> set[frozenset[str]]:
+    return {frozenset((p.a, p.b)) for p in made.contacts}
+
+
+def of(*names: str) -> set[frozenset[str]]:
+    return {frozenset(name.split()) for name in names}
+
+
+ALL = of(
+    "floor trunk", "floor thigh", "floor shin", "floor foot", "floor arm", "trunk shin", "trunk foot",
+    "trunk arm", "thigh arm", "shin arm", "foot arm",
+)  # fmt: skip
+
+
+def test_a_pattern_leaves_out_what_a_joint_joins_also_over_massless_and_welded_bodies():
+    made = scene('[{between: ["*", "*"]}]')
+    assert pairs(made) == ALL  # not trunk-thigh, thigh-shin and thigh-foot; the arm's joint is to the world
+    assert [n for n in made.notes if "contacts" in n and "joins" in n] == [
+        "contacts[0] leaves out 3 pairs of shapes whose bodies a joint joins, as 'foot', 'thigh': to have "
+        "one touch, name both without a *."
+    ]
+
+
+def test_a_pair_of_neighbours_that_is_named_is_taken():
+    made = scene('[{between: [thigh, foot]}, {between: ["*", "*"]}]')
+    assert pairs(made) == ALL | of("thigh foot")
+
+
+@pytest.mark.parametrize(
+    ("left_out", "gone"),
+    [
+        ("[[arm, thigh]]", of("thigh arm")),
+        ('[[arm, "*"]]', of("floor arm", "trunk arm", "thigh arm", "shin arm", "foot arm")),
+        ('[["s*", trunk], ["f*", "f*"]]', of("trunk shin", "floor foot")),
+        ("[]", set()),
+    ],
+)
+def test_what_is_to_be_left_out_is(left_out: str, gone: set[frozenset[str]]):
+    assert pairs(scene(f'[{{between: ["*", "*"], leave_out: {left_out}}}]')) == ALL - gone
+
+
+def test_what_one_entry_leaves_out_another_may_name():
+    made = scene(
+        '[{between: ["*", "*"], leave_out: [[arm, "*"]]}, {between: [arm, floor], restitution: 0.5}]'
+    )
+    assert pairs(made) == ALL - of("trunk arm", "thigh arm", "shin arm", "foot arm")
+    assert [p.restitution for p in made.contacts if "arm" in (p.a, p.b)] == [0.5]
+
+
+@pytest.mark.parametrize(
+    ("contacts", "sentence"),
+    [
+        (
+            "[{between: [arm, floor], leave_out: [[arm, floor]]}]",
+            "contacts[0].leave_out goes with a * in 'between': remove it.",
+        ),
+        (
+            '[{between: ["*", floor], leave_out: [[arm, leg]]}]',
+            "contacts[0].leave_out[0][1] = 'leg' is not a shape",
+        ),
+        (
+            '[{between: ["*", floor], leave_out: [[arm, floor], [arm, "t*"]]}]',
+            "contacts[0].leave_out[1] = ['arm', 't*'] is no pair of those that 'between' names: remove it.",
+        ),
+        (
+            '[{between: ["*", floor], leave_out: [[arm]]}]',
+            "contacts[0].leave_out[0]",
+        ),
+        ('[{between: ["*", floor], leave_out: arm}]', "contacts[0].leave_out"),
+        (
+            '[{between: ["thigh*", "shin*"]}]',
+            "contacts[0].between = ['thigh*', 'shin*'] names no pair that is",
+        ),
+        (
+            '[{between: [arm, "*"], leave_out: [[arm, "*"]]}]',
+            "contacts[0].between = ['arm', '*'] names no pair",
+        ),
+    ],
+)
+def test_what_leaves_out_nothing_or_everything_is_refused(contacts: str, sentence: str):
+    with pytest.raises(ConfigError) as caught:
+        scene(contacts)
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_limb_that_is_thrown_touches_itself_and_never_passes():
+    """Random throws onto the floor: nothing is entered, energy only falls, and limbs meet limbs."""
+    rng, met = np.random.default_rng(5), 0
+    sim = hs.Simulation(scene('[{between: ["*", "*"]}]'))
+    start = sim.fork()
+    for _ in range(12):
+        sim.restore(start)
+        q, u = sim.state.q.copy(), rng.normal(size=sim.state.u.size)
+        turned = rng.normal(size=4)
+        q[2], q[3:7] = rng.uniform(0.0, 0.3), turned / np.linalg.norm(turned)
+        u[6:] *= 15.0
+        sim.set_state(q, u)
+        seen = Watch(sim).take(1200)
+        assert seen.deepest > -1e-6 and seen.rise < 1e-6 and sim.state.fault == Fault.NONE
+        met += sum("floor" not in e.subject for e in seen.events if e.kind == Event.TOUCH)
+    assert met > 20
