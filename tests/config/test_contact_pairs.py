@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
-from tests.watch import Watch
 
 HEAVY = "inertial: {mass_kg: 0.5, inertia_kg_m2: {xx: 1e-3, yy: 1e-3, zz: 1e-3}}"
 
@@ -141,21 +138,3 @@ def test_what_leaves_out_nothing_or_everything_is_refused(contacts: str, sentenc
     with pytest.raises(ConfigError) as caught:
         scene(contacts)
     assert sentence in str(caught.value) and "\n" not in str(caught.value)
-
-
-def test_a_limb_that_is_thrown_touches_itself_and_never_passes():
-    """Random throws onto the floor: nothing is entered, energy only falls, and limbs meet limbs."""
-    rng, met = np.random.default_rng(5), 0
-    sim = hs.Simulation(scene('[{between: ["*", "*"]}]'))
-    start = sim.fork()
-    for _ in range(12):
-        sim.restore(start)
-        q, u = sim.state.q.copy(), rng.normal(size=sim.state.u.size)
-        turned = rng.normal(size=4)
-        q[2], q[3:7] = rng.uniform(0.0, 0.3), turned / np.linalg.norm(turned)
-        u[6:] *= 15.0
-        sim.set_state(q, u)
-        seen = Watch(sim).take(1200)
-        assert seen.deepest > -1e-6 and seen.rise < 1e-6 and sim.state.fault == Fault.NONE
-        met += sum("floor" not in e.subject for e in seen.events if e.kind == Event.TOUCH)
-    assert met > 20

@@ -11,7 +11,7 @@ from hapticsim.kernels.geometry.edges import feature
 from hapticsim.kernels.linalg.selection import KEEP_CHOICE
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
-from hapticsim.kernels.motion.energy import FIRST, LARGE, POWER, SPARE, TOLERANCE, total_energy
+from hapticsim.kernels.motion.energy import FIRST, LARGE, POWER, SPARE, TOLERANCE, part_used, total_energy
 from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, project
 from hapticsim.kernels.solve.embedding import scaled_volume
 from hapticsim.kernels.units import choose_speeds, stage
@@ -19,6 +19,7 @@ from hapticsim.kernels.units import choose_speeds, stage
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
 GAP_PUT = 1e-6  # [m] a contact that an event put onto its surface from further away turned its row with it
+HALF = 0.5  # of the energy that ticks may gain (energy.py)
 GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
 LOOKING, RESOLVED = 0, 1  # whether a piece may still ask for an impulse, or was resolved by one
 
@@ -54,7 +55,7 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
         pulls = row_forces(plan, state, ws, m, ws.du[0])
     for i in range(first, m):
         ws.part[i] = feature(plan, ws.rows[i], ws.X)
-    project(plan, state, ws, m)
+    project_without_gain(plan, state, ws, m)
     ws.work[SPARE] = 0.0
     return pulls
 
@@ -99,13 +100,41 @@ def close_or_hold(plan, state, inp, out, ws, t, m):
         copy(ws.ue, ws.u0)
         evaluate_anew(plan, state, inp, out, ws, t, m)
         if may_hold(state, ws, m):
-            for i in range(ws.counts[HELD_ROWS], m):
-                state.depth[ws.rows[i]] += ws.phi[i]
-                ws.phi[i] = 0.0
+            hold_contacts(state, ws, m)
         else:
             copy(ws.q1, ws.q0)
             copy(ws.u1, ws.u0)
             evaluate_anew(plan, state, inp, out, ws, t, m)
+
+
+@kernel
+def project_without_gain(plan, state, ws, m):
+    """Put (ws.q0, ws.u0) onto the m rows; contacts are held as they are where closing their gaps adds so much
+    energy that the tick may be refused for it.
+
+    A light part that spins at 100 rad/s gains the work of its centripetal force, which ws.lam does not show.
+    """
+    if largest_of(ws.phi, ws.counts[HELD_ROWS], m) <= GAP_REDUNDANT or plan.energy == 0:
+        project(plan, state, ws, m)
+        return
+    copy(ws.q0, ws.qe)
+    copy(ws.u0, ws.ue)
+    before = total_energy(plan, ws, ws.q0, ws.u0)
+    project(plan, state, ws, m)
+    gain = total_energy(plan, ws, ws.q0, ws.u0) - before
+    if state.energy[1] + part_used(plan, ws, gain, 0.0) > HALF and may_hold(state, ws, m):
+        copy(ws.qe, ws.q0)
+        copy(ws.ue, ws.u0)
+        hold_contacts(state, ws, m)
+        project(plan, state, ws, m)
+
+
+@kernel
+def hold_contacts(state, ws, m):
+    """Hold the contacts among the m rows where they are: from now on that is no gap."""
+    for i in range(ws.counts[HELD_ROWS], m):
+        state.depth[ws.rows[i]] += ws.phi[i]
+        ws.phi[i] = 0.0
 
 
 @kernel
