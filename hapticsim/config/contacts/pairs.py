@@ -133,11 +133,17 @@ def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
         raise refuse(
             place,
             f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
-            "a sphere, capsule or box may touch a plane or a box, spheres and capsules one another, "
-            "a sphere a cylinder or a mesh, and a convex mesh a plane.",
+            + "; ".join(f"a {k} may touch {_partners(k)}" for k in dict.fromkeys((b.kind, a.kind)))
+            + ".",
         )
     if (a.kind, b.kind) == ("mesh", "plane"):
         _check_corners(a, b, place, refuse)
+
+
+def _partners(kind: str) -> str:
+    """What a kind of shape may touch."""
+    kinds = sorted({a if b == kind else b for a, b in PAIRS if kind in (a, b)})
+    return ", ".join(f"a convex {k}" if (k, kind) == ("mesh", "plane") else f"a {k}" for k in kinds)
 
 
 def _check_corners(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
