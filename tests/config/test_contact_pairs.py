@@ -22,14 +22,16 @@ JOINTS = (
     + moves("hip_y", "revolute", "hip", "thigh", "[0, 0, 0]", "[0, 1, 0]")
     + moves("knee", "revolute", "thigh", "shin", "[0, 0, -0.3]", "[0, 1, 0]")
     + moves("ankle", "fixed", "shin", "foot", "[0, 0, -0.3]")
-    + moves("pivot", "revolute", "world", "arm", "[2, 0, 1]", "[0, 1, 0]")
+    + moves("bolts", "fixed", "world", "base", "[2, 0, 0]")
+    + moves("weld", "fixed", "base", "stand", "[0, 0, 0.5]")
+    + moves("pivot", "revolute", "stand", "arm", "[0, 0, 0.5]", "[0, 1, 0]")
 )
 BONE = "length_m: 0.26, origin: {xyz_m: [0, 0, -0.15]}"
 
 
-def scene(contacts: str) -> hs.Scene:
+def scene(contacts: str, more: str = "") -> hs.Scene:
     """A trunk that flies, a leg of thigh, shin and foot on it, its hip two hinges with a massless body
-    between, its foot welded to the shin; and an arm on a hinge at the world."""
+    between, its foot welded to the shin; and an arm on a hinge on a stand, that is fixed to the world."""
     return loads(
         f"""
 name: limbs
@@ -37,6 +39,8 @@ robot:
   bodies:
     - {{name: trunk, {HEAVY}}}
     - {{name: hip}}
+    - {{name: base}}
+    - {{name: stand}}
     - {{name: thigh, {HEAVY}}}
     - {{name: shin, {HEAVY}}}
     - {{name: foot, {HEAVY}}}
@@ -49,7 +53,7 @@ robot:
   - {{name: shin, body: shin, kind: capsule, radius_m: 0.03, {BONE}}}
   - {{name: foot, body: foot, kind: sphere, radius_m: 0.04}}
   - {{name: arm, body: arm, kind: sphere, radius_m: 0.05}}
-contacts: {contacts}
+{more}contacts: {contacts}
 handle: {{body: trunk, point_m: [0, 0, 0]}}
 """
     )
@@ -76,6 +80,41 @@ def test_a_pattern_leaves_out_what_a_joint_joins_also_over_massless_and_welded_b
         "contacts[0] leaves out 3 pairs of shapes whose bodies a joint joins, as 'foot', 'thigh': to have "
         "one touch, name both without a *."
     ]
+
+
+def test_a_base_that_is_fixed_to_the_world_is_a_link_and_the_floor_is_none():
+    more = "  - {name: base, body: base, kind: sphere, radius_m: 0.1}\n"
+    more += "  - {name: stand, body: stand, kind: capsule, radius_m: 0.1, length_m: 0.9}\n"
+    more += "  - {name: hip, body: hip, kind: sphere, radius_m: 0.03}\n"
+    made = pairs(scene('[{between: ["*", "*"]}]', more))
+    new = {p for p in made if p & {"base", "stand", "hip"}}
+    assert new == of(
+        "base trunk", "base thigh", "base shin", "base foot", "stand trunk", "stand thigh", "stand shin",
+        "stand foot", "hip floor", "hip arm", "hip shin", "hip foot", "hip base", "hip stand",
+    )  # fmt: skip
+    assert made - new == ALL
+
+
+def test_the_order_of_pairs_is_that_of_the_shapes():
+    made = scene('[{between: [foot, floor]}, {between: ["*", "*"]}]')
+    assert [frozenset((p.a, p.b)) for p in made.contacts] == [
+        frozenset(names.split())
+        for names in (
+            "foot floor", "floor trunk", "floor thigh", "floor shin", "floor arm", "trunk shin",
+            "trunk foot", "trunk arm", "thigh arm", "shin arm", "foot arm",
+        )
+    ]  # fmt: skip
+
+
+def test_what_is_left_out_may_be_a_pair_that_an_entry_before_took_or_that_cannot_move():
+    made = scene('[{between: [arm, floor]}, {between: ["*", "*"], leave_out: [[arm, floor], [shin, foot]]}]')
+    assert pairs(made) == ALL
+
+
+def test_a_pattern_of_too_many_pairs_is_refused_before_they_are_made():
+    more = "".join(f"  - {{name: x{i}, kind: sphere, radius_m: 0.1}}\n" for i in range(510))
+    with pytest.raises(ConfigError, match=r"makes 516 x 516 pairs: name fewer"):
+        scene('[{between: ["*", "*"]}]', more)
 
 
 def test_a_pair_of_neighbours_that_is_named_is_taken():
@@ -124,10 +163,8 @@ def test_what_one_entry_leaves_out_another_may_name():
             "contacts[0].leave_out[0]",
         ),
         ('[{between: ["*", floor], leave_out: arm}]', "contacts[0].leave_out"),
-        (
-            '[{between: ["thigh*", "shin*"]}]',
-            "contacts[0].between = ['thigh*', 'shin*'] names no pair that is",
-        ),
+        ('[{between: ["thigh*", "shin*"]}]', "= ['thigh*', 'shin*'] names only shapes whose bodies a joint"),
+        ('[{between: ["shin*", "foot*"]}]', "= ['shin*', 'foot*'] names no pair that is new and can move"),
         (
             '[{between: [arm, "*"], leave_out: [[arm, "*"]]}]',
             "contacts[0].between = ['arm', '*'] names no pair",

@@ -12,11 +12,14 @@ from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.kernels import units
 from hapticsim.kernels.entry import compile_cached
-from hapticsim.kernels.motion import stage
-from hapticsim.kernels.motion.energy import POWER
+from hapticsim.kernels.motion import energy, stage
+from hapticsim.kernels.motion.energy import END, POWER
 from tests import scenes
+from tests.kernel_access import PLAN, STATE, WORKSPACE, compiled
 from tests.whole_scenes.test_constraints_with_contacts import WEIGHT, over_floor
 from tests.whole_scenes.test_stiff_motion import CHAIN, OMEGA_3, chain
+
+gained = compiled(energy.gained, PLAN, STATE, WORKSPACE)
 
 SPINNING = """
 name: a spinning body
@@ -110,6 +113,15 @@ def test_a_body_that_turns_as_fast_as_a_tick_can_follow_keeps_its_energy(spin):
     sim.step(300)
     assert sim.state.fault == 0
     assert sum(sim.energy()) <= before * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_gain_that_is_no_number_is_not_taken_for_none(value: float):
+    sim = hs.Simulation(loads(SPINNING.replace("SPIN", "1, 2, 3")))
+    sim.step(3)
+    state, ws = sim._state, sim._workspace
+    state.energy[1], ws.work[END] = 0.7, value
+    assert not np.isfinite(gained(sim.assembly.plan, state, ws)) and state.energy[1] == 0.7
 
 
 def test_what_flies_off_is_refused_long_before_it_is_infinite():

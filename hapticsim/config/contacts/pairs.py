@@ -1,7 +1,7 @@
 """Entries of ``contacts`` to pairs of shapes: patterns are resolved, and what cannot touch is refused.
 
 A pattern leaves out what can hardly be meant: shapes that cannot move against each other, pairs named before,
-and shapes of two links that a joint joins, which overlap where it is.  A joint to the world joins no links.
+and shapes of two links that a joint joins, which overlap where it is.  The world itself is no link.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair, Shape
 
 MOST_PAIRS = 4096  # each has a candidate or more, looked at in every tick
+MOST_LOOKED_AT = 250_000  # pairs that an entry may name before what is left out is left out
 Place = tuple[str | int, ...]
 Pairs = list[tuple[Shape, Shape]]
 
@@ -37,15 +38,22 @@ def contact_pairs(
         place = ("contacts", index, "between")
         named = _pairs_of(entry.between, shapes, place, refuse)
         if any("*" in name for name in entry.between):
-            named = [(a, b) for a, b in named if anchor[a.body] != anchor[b.body] and _key(a, b) not in seen]
             named = _without_left_out(entry, index, named, shapes, refuse)
+            named = [(a, b) for a, b in named if anchor[a.body] != anchor[b.body] and _key(a, b) not in seen]
+            if not named:
+                raise refuse(
+                    place,
+                    f"= {list(entry.between)} names no pair that is new and can move: remove the entry.",
+                )
             named = _without_neighbours(index, named, are_neighbours, notes)
+            if not named:
+                raise refuse(
+                    place,
+                    f"= {list(entry.between)} names only shapes whose bodies a joint joins, and a * leaves "
+                    "these out: name both without a *, or remove the entry.",
+                )
         elif entry.leave_out:
             raise refuse(("contacts", index, "leave_out"), "goes with a * in 'between': remove it.")
-        if not named:
-            raise refuse(
-                place, f"= {list(entry.between)} names no pair that is new and can move: remove the entry."
-            )
         for a, b in named:
             a, b = (a, b) if (a.kind, b.kind) in PAIRS else (b, a)
             _check_pair(a, b, place, refuse)
@@ -71,6 +79,8 @@ def _key(a: Shape, b: Shape) -> frozenset[str]:
 def _pairs_of(names: list[str], shapes: tuple[Shape, ...], place: Place, refuse: Refuse) -> Pairs:
     """All pairs of a shape that the first name fits with one that the second fits, each once."""
     firsts, seconds = (_named(name, shapes, (*place, i), refuse) for i, name in enumerate(names))
+    if len(firsts) * len(seconds) > MOST_LOOKED_AT:
+        raise refuse(place, f"= {list(names)} makes {len(firsts)} x {len(seconds)} pairs: name fewer.")
     pairs: dict[frozenset[str], tuple[Shape, Shape]] = {}
     for a, b in itertools.product(firsts, seconds):
         pairs.setdefault(_key(a, b), (a, b))
@@ -98,31 +108,41 @@ def _without_neighbours(
     """The pairs of shapes whose bodies no joint joins; the others are noted."""
     joined = {_key(a, b) for a, b in named if are_neighbours(a.body, b.body)}
     if joined:
+        pairs = f"{len(joined)} pairs" if len(joined) > 1 else "a pair"
         notes.append(
-            f"contacts[{index}] leaves out {len(joined)} pairs of shapes whose bodies a joint joins, as "
+            f"contacts[{index}] leaves out {pairs} of shapes whose bodies a joint joins, as "
             f"{listed(min(joined, key=sorted))}: to have one touch, name both without a *."
         )
     return [(a, b) for a, b in named if _key(a, b) not in joined]
 
 
 def neighbours_of(model: SceneModel) -> Callable[[str, str], bool]:
-    """Return what tells whether a joint joins two bodies, or joints with massless bodies between."""
-    anchor = model.rigid_groups()
-    links = [(anchor[link.child], anchor[link.parent]) for link in model.links]
+    """Return what tells whether a joint joins two bodies, or joints with massless bodies between.
+
+    Bodies that are fixed to each other count as one, those that are fixed to the world as well; the world
+    itself, to which a floor belongs, is nobody's neighbour.
+    """
+    group = model.rigid_groups()
+    for link in model.links:  # parents first
+        if group[link.child] == WORLD:
+            group[link.child] = link.child if link.parent == WORLD else group[link.parent]
+    links = [(group[link.child], group[link.parent]) for link in model.links]
     carrier = {child: parent for child, parent in links if child != parent}
-    heavy = {anchor[body.name] for body in model.bodies if body.mass > 0.0}
+    heavy = {group[body.name] for body in model.bodies if body.mass > 0.0}
 
-    def carried_by(group: str) -> str:
-        above = carrier[group]
-        while above != WORLD and above not in heavy:
-            above = carrier[above]
-        return above
+    def carriers(child: str) -> set[str]:
+        """What carries a group, up to the first that has mass."""
+        found: set[str] = set()
+        while (child := carrier[child]) != WORLD:
+            found.add(child)
+            if child in heavy:
+                break
+        return found
 
-    base = {group: carried_by(group) for group in carrier}
+    carried_by = {child: carriers(child) for child in carrier} | {WORLD: set[str]()}
 
     def are_neighbours(a: str, b: str) -> bool:
-        first, second = anchor[a], anchor[b]
-        return WORLD not in (first, second) and (base[first] == second or base[second] == first)
+        return group[b] in carried_by[group[a]] or group[a] in carried_by[group[b]]
 
     return are_neighbours
 
@@ -143,7 +163,8 @@ def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
 def _partners(kind: str) -> str:
     """What a kind of shape may touch."""
     kinds = sorted({a if b == kind else b for a, b in PAIRS if kind in (a, b)})
-    return ", ".join(f"a convex {k}" if (k, kind) == ("mesh", "plane") else f"a {k}" for k in kinds)
+    words = {("plane", "mesh"): "a convex mesh", ("mesh", "plane"): "a plane if it is convex"}
+    return ", ".join(words.get((kind, k), f"a {k}") for k in kinds)
 
 
 def _check_corners(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:

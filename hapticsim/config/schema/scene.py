@@ -126,7 +126,7 @@ class ContactEntry(Section):
         default=0.0, description="speed after an impact by speed before it"
     )
     leave_out: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
-        default=[], description="pairs that a * in ``between`` does not mean, with or without a * themselves"
+        default=[], description="pairs of shape names, also with a *, that ``between`` does not mean"
     )
 
 

@@ -2,7 +2,7 @@
 
 Every routine works on the leading block of arrays that may be larger, assumes finite input, and reports
 trouble by its return value.  What is exactly 0 is skipped where that is cheap to see: matrices of many bodies
-are mostly 0, and skipping changes no bit.
+are mostly 0, and skipping changes no value (a zero may get another sign).
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ bias, whose work is not known: no balance is kept there.
 
 from __future__ import annotations
 
+import math
+
 from hapticsim.kernels.machine_code.foreign import energy_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA, STIFF_SPRINGS
@@ -125,11 +127,14 @@ def divide_piece(plan, state, ws, to_close):
 def gained(plan, state, ws):
     """Energy that the tick gained beyond the work put in [J], where it is refused; 0 where it is not.
 
-    Expects the energy at its end as ``divide_piece`` leaves it; writes state.energy.
+    Expects the energy at its end as ``divide_piece`` leaves it; writes state.energy, unless the gain is not
+    finite, which is then returned.
     """
     if plan.energy == 0:
         return 0.0
     gain = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]
+    if not math.isfinite(gain):
+        return gain
     part = part_used(plan, ws, gain, ws.work[DONE_TURNED])
     if ws.moved[0] == 1 and gain < MOVED * plan.energy_scale:
         part = 0.0

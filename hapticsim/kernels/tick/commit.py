@@ -36,7 +36,9 @@ def commit_or_reject(plan, state, out, ws, safety, was_refused):
     finite = is_finite(ws.q0) and is_finite(ws.u0) and commanded
     beyond = farthest(plan, ws) if finite else math.inf
     gain = gained(plan, state, ws) if beyond <= 1.0 else 0.0
-    refused = beyond > 1.0 or gain != 0.0  # also a gain that is not a number
+    if not math.isfinite(gain):
+        finite, beyond, gain = False, math.inf, 0.0
+    refused = beyond > 1.0 or gain != 0.0
     state.energy[2] = max(state.energy[2], UNKNOWN)
     if beyond > 1.0:
         reject_tick(plan, state, out, ws, NOT_FINITE)

@@ -112,7 +112,8 @@ def project_without_gain(plan, state, ws, m):
     """Put (ws.q0, ws.u0) onto the m rows; contacts are held as they are where closing their gaps adds so much
     energy that the tick may be refused for it.
 
-    A light part that spins at 100 rad/s gains the work of its centripetal force, which ws.lam does not show.
+    Where a light part spins at 100 rad/s, its kinetic energy at the same speeds is another one 0.1 um on,
+    which the work of ws.lam on the gap does not show.
     """
     if largest_of(ws.phi, ws.counts[HELD_ROWS], m) <= GAP_REDUNDANT or plan.energy == 0:
         project(plan, state, ws, m)
@@ -121,8 +122,8 @@ def project_without_gain(plan, state, ws, m):
     copy(ws.u0, ws.ue)
     before = total_energy(plan, ws, ws.q0, ws.u0)
     project(plan, state, ws, m)
-    gain = total_energy(plan, ws, ws.q0, ws.u0) - before
-    if state.energy[1] + part_used(plan, ws, gain, 0.0) > HALF and may_hold(state, ws, m):
+    part = part_used(plan, ws, total_energy(plan, ws, ws.q0, ws.u0) - before, 0.0)
+    if part > LARGE and state.energy[1] + part > HALF and may_hold(state, ws, m):
         copy(ws.qe, ws.q0)
         copy(ws.ue, ws.u0)
         hold_contacts(state, ws, m)
