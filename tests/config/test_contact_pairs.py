@@ -117,6 +117,13 @@ def test_a_pattern_of_too_many_pairs_is_refused_before_they_are_made():
         scene('[{between: ["*", "*"]}]', more)
 
 
+def test_more_pairs_than_a_tick_can_look_at_are_refused():
+    more = "".join(f"  - {{name: x{i}, kind: sphere, radius_m: 0.1}}\n" for i in range(900))
+    entries = ", ".join(f'{{between: ["x*", {limb}]}}' for limb in ("trunk", "thigh", "shin", "foot", "arm"))
+    with pytest.raises(ConfigError, match=r"contacts\[4\].*makes more than 4096 pairs of shapes: name fewer"):
+        scene(f"[{entries}]", more)
+
+
 def test_a_pair_of_neighbours_that_is_named_is_taken():
     made = scene('[{between: [thigh, foot]}, {between: ["*", "*"]}]')
     assert pairs(made) == ALL | of("thigh foot")

@@ -105,7 +105,7 @@ def test_a_sphere_may_touch_any_mesh_and_no_other_solid_may(folder):
     others = "a {} may touch a box, a capsule, a plane, a sphere; "
     for other, kind in (("rod", "capsule"), ("disc", "box"), ("twin", "mesh")):
         allowed = "which is not supported: " + (others.format(kind) if kind != "mesh" else "")
-        allowed += "a mesh may touch a plane, a sphere."
+        allowed += "a mesh may touch a plane if it is convex, a sphere."
         shapes = BONE + BONE.replace("bone,", "twin, body: puck,")
         assert refusal(folder, shapes, f"  - {{between: [{other}, bone]}}\n") == (
             f"contacts[0].between = [{other}, bone] pairs a {kind} with a mesh, {allowed}"

