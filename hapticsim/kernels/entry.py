@@ -35,6 +35,7 @@ from hapticsim.kernels.machine_code import foreign
 from hapticsim.kernels.machine_code.beside import Beside, processors
 from hapticsim.kernels.machine_code.cache import is_kept, keep, kernel_folder
 from hapticsim.kernels.machine_code.called import Called
+from hapticsim.kernels.machine_code.jit import OPTIONS
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.motion.stage import (
     embed_redundant,
@@ -214,7 +215,7 @@ def compile_cached(function: Callable, signature: Signature) -> Any:
     """Compile any function in this process for a signature, or load what an earlier process compiled."""
     key = function, signature
     if key not in _compiled:
-        _compiled[key] = keep(function, signature, error_model="numpy")
+        _compiled[key] = keep(function, signature, **OPTIONS)
     return _compiled[key]
 
 

@@ -172,7 +172,10 @@ shapes:
   [{name: a1, kind: sphere, radius_m: 1}, {name: a2, kind: sphere, radius_m: 1}, {name: a3, kind: plane}]
 contacts: [{between: ["a*", "arm*"]}]
 """
-    with pytest.raises(ConfigError, match=r"makes 1503 x 1500 pairs: name fewer\."):
+    with pytest.raises(
+        ConfigError,
+        match=r"makes 1503 x 1500 pairs of shapes, and at most 250000 are looked at: name fewer\.",
+    ):
         loads(text, tmp_path / "scene.yaml")
 
 

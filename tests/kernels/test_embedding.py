@@ -11,7 +11,7 @@ from hapticsim.kernels.linalg import selection
 from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
-from tests import naive
+from tests import naive, plain_solves
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
 
 combine_rows = compiled(embedding.combine_rows, MATRIX, INT, INT, MATRIX, VECTOR, MATRIX, VECTOR)
@@ -70,6 +70,45 @@ def test_accelerations_and_forces_are_those_of_the_full_system(n, r, redundant):
         digits = 1e-14 * (sigma[0] / sigma[r - 1]) ** 2 * np.linalg.cond(case.M)
         np.testing.assert_allclose(udot, theirs, rtol=0, atol=digits * (1 + np.abs(theirs).max()))
         np.testing.assert_allclose(lam, forces, rtol=0, atol=10 * digits * (1 + np.abs(forces).max()))
+
+
+def of_bodies(rng: np.random.Generator, bodies: int) -> tuple[np.ndarray, np.ndarray]:
+    """M of bodies with 1 to 4 speeds each, and rows that say something of one or two of them."""
+    sizes = rng.integers(1, 5, bodies)
+    ends = np.cumsum(sizes)
+    M, rows = np.zeros((ends[-1], ends[-1])), []
+    for size, end in zip(sizes, ends, strict=True):
+        root = rng.normal(size=(size, size))
+        M[end - size : end, end - size : end] = root @ root.T + np.eye(size)
+    for _ in range(int(rng.integers(1, ends[-1]))):
+        row = np.zeros(ends[-1])
+        for body in rng.choice(bodies, min(bodies, int(rng.integers(1, 3))), replace=False):
+            row[ends[body] - sizes[body] : ends[body]] = rng.normal(size=sizes[body])
+        rows.append(row)
+    return M, np.array(rows)
+
+
+def test_bodies_that_have_nothing_to_do_with_one_another_move_as_where_nothing_is_skipped():
+    rng, checked = np.random.default_rng(7), 0
+    for _ in range(150):
+        M, A = of_bodies(rng, int(rng.integers(2, 6)))
+        (m, n), f = A.shape, rng.normal(size=len(M))
+        s = A @ rng.normal(size=n)
+        ws, order, combine = Workspace.zeros(sizes_of_run(n, n) | {"nr": m}), np.arange(n), np.eye(m)
+        r, condition, _ = select_speeds(A, m, M, 0, order, combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm)
+        B, t, udot = np.full((m, n), np.nan), np.full(m, np.nan), np.full(n, np.nan)
+        combine_rows(combine, m, r, A, s, B, t)
+        np.testing.assert_array_equal(B[:r], plain_solves.combined(combine, r, A))
+        np.testing.assert_array_equal(t[:r], plain_solves.combined(combine, r, s[:, None])[:, 0])
+        assert embedded_acceleration(B, t, r, order, M, f, ws, udot) > 0.0
+        plain = plain_solves.embedded(B[:r], t[:r], order, M, f)
+        if r > 1:  # one row alone takes a way of its own
+            np.testing.assert_array_equal(udot, plain)
+        theirs, _ = naive.kkt(M, A, s, f)
+        digits = 1e-14 * condition**2 * np.linalg.cond(M)
+        np.testing.assert_allclose(udot, theirs, rtol=0, atol=10 * digits * (1 + np.abs(theirs).max()))
+        checked += r > 1
+    assert checked > 100
 
 
 def test_dependent_speeds_that_no_row_sees_are_reported_as_singular():

@@ -12,14 +12,17 @@ from hapticsim.codes import Event, Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.kernels import units
 from hapticsim.kernels.entry import compile_cached
+from hapticsim.kernels.memory.arrays import MODE
 from hapticsim.kernels.motion import energy, stage
 from hapticsim.kernels.motion.energy import END, POWER
+from hapticsim.kernels.tick import commit
 from tests import scenes
-from tests.kernel_access import PLAN, STATE, WORKSPACE, compiled
+from tests.kernel_access import INT, OUTPUT, PLAN, STATE, WORKSPACE, compiled
 from tests.whole_scenes.test_constraints_with_contacts import WEIGHT, over_floor
 from tests.whole_scenes.test_stiff_motion import CHAIN, OMEGA_3, chain
 
 gained = compiled(energy.gained, PLAN, STATE, WORKSPACE)
+commit_or_reject = compiled(commit.commit_or_reject, PLAN, STATE, OUTPUT, WORKSPACE, INT, INT)
 
 SPINNING = """
 name: a spinning body
@@ -116,12 +119,16 @@ def test_a_body_that_turns_as_fast_as_a_tick_can_follow_keeps_its_energy(spin):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_gain_that_is_no_number_is_not_taken_for_none(value: float):
+def test_a_gain_that_is_no_number_is_not_taken_for_none_and_refuses_the_tick(value: float):
     sim = hs.Simulation(loads(SPINNING.replace("SPIN", "1, 2, 3")))
     sim.step(3)
     state, ws = sim._state, sim._workspace
     state.energy[1], ws.work[END] = 0.7, value
     assert not np.isfinite(gained(sim.assembly.plan, state, ws)) and state.energy[1] == 0.7
+    last = ws.good_q.copy()
+    commit_or_reject(sim.assembly.plan, state, sim._output, ws, state.safety[MODE], 0)
+    np.testing.assert_array_equal(state.q, last)
+    assert not state.u.any() and sim.state.fault == Fault.NOT_FINITE
 
 
 def test_what_flies_off_is_refused_long_before_it_is_infinite():

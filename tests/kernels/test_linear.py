@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.kernels.linalg import linear
+from tests import plain_solves
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, compiled
 
 lu_factor = compiled(linear.lu_factor, MATRIX, INT, INTS)
@@ -88,6 +89,29 @@ def blocks(rng: np.random.Generator, n: int, positive: bool) -> np.ndarray:
         A[start:end, start:end] = root @ root.T if positive else root
         start = end
     return A if positive else A[np.ix_(rng.permutation(n), rng.permutation(n))]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 9, 16])
+def test_what_is_zero_is_skipped_without_changing_a_number(n):
+    """Beside solves that skip nothing: matrices of blocks and full ones, right sides with and without zeros."""
+    rng = np.random.default_rng(n)
+    for trial in range(40):
+        A = blocks(rng, n, False) if trial % 2 else rng.normal(size=(n, n))
+        b = rng.normal(size=n) * (rng.random(n) < (0.0, 0.2, 0.6, 1.0)[trial % 4])
+        LU, pivots, x = A.copy(), np.zeros(n, np.int64), b.copy()
+        lu_factor(LU, n, pivots)
+        lu_solve(LU, n, pivots, x)
+        plain, rows = plain_solves.lu_factor(A)
+        assert pivots.tolist() == rows
+        np.testing.assert_array_equal(LU, plain)
+        np.testing.assert_array_equal(x, plain_solves.lu_solve(plain, rows, b))
+        K = blocks(rng, n, True) if trial % 2 else A @ A.T + np.eye(n)
+        L, x = np.full((n, n), np.nan), b.copy()
+        assert ldl_factor(K, n, L)
+        ldl_solve(L, n, x)
+        plain = plain_solves.ldl_factor(K)
+        np.testing.assert_array_equal(np.tril(L), plain)
+        np.testing.assert_array_equal(x, plain_solves.ldl_solve(plain, b))
 
 
 @pytest.mark.parametrize("n", [2, 5, 9, 24])

@@ -1,1 +1,1 @@
-"""Pairs of names into pairs of shapes that may touch, or a sentence of refusal; what contacts cannot do."""
+"""Entries of ``contacts`` into pairs of shapes that may touch, and notes of what these cannot do."""

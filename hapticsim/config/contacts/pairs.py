@@ -18,7 +18,7 @@ from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair, Shape
 
 MOST_PAIRS = 4096  # each has a candidate or more, looked at in every tick
-MOST_LOOKED_AT = 250_000  # pairs that an entry may name before what is left out is left out
+MOST_LOOKED_AT = 250_000  # pairs that the two names of an entry may make; some are left out
 Place = tuple[str | int, ...]
 Pairs = list[tuple[Shape, Shape]]
 
@@ -80,7 +80,11 @@ def _pairs_of(names: list[str], shapes: tuple[Shape, ...], place: Place, refuse:
     """All pairs of a shape that the first name fits with one that the second fits, each once."""
     firsts, seconds = (_named(name, shapes, (*place, i), refuse) for i, name in enumerate(names))
     if len(firsts) * len(seconds) > MOST_LOOKED_AT:
-        raise refuse(place, f"= {list(names)} makes {len(firsts)} x {len(seconds)} pairs: name fewer.")
+        raise refuse(
+            place,
+            f"= {list(names)} makes {len(firsts)} x {len(seconds)} pairs of shapes, and at most "
+            f"{MOST_LOOKED_AT} are looked at: name fewer.",
+        )
     pairs: dict[frozenset[str], tuple[Shape, Shape]] = {}
     for a, b in itertools.product(firsts, seconds):
         pairs.setdefault(_key(a, b), (a, b))

@@ -12,7 +12,8 @@ from hapticsim.kernels.machine_code.jit import kernel
 
 @kernel
 def extent(row, n):
-    """The first and the end of what is not 0 in row (n,); n and n where all is."""
+    """Where row (n,) begins and ends not to be 0: its first such place, and the one after its last; n, n for
+    zeros alone."""
     first, end = 0, n
     while first < end and row[first] == 0.0:
         first += 1
@@ -67,8 +68,11 @@ def lu_solve(LU, n, pivots, b):
 
 @kernel
 def lu_solve_rows(LU, n, pivots, B, columns):
-    """Solve A X = B in place of the leading n x columns block of B, row by row; the bits are those of
-    ``lu_solve`` for each column."""
+    """Solve A X = B in place of the leading n x columns block of B, by whole rows; LU and pivots as lu_factor
+    leaves them.
+
+    The numbers are those of ``lu_solve`` for each column.
+    """
     for k in range(n):
         row = pivots[k]
         if row != k:
@@ -89,6 +93,7 @@ def lu_solve_rows(LU, n, pivots, B, columns):
 
 @kernel
 def _subtract_row(row, share, other, first, end):
+    """row[first:end] -= share * other[first:end]."""
     if share != 0.0:
         for j in range(first, end):
             row[j] -= share * other[j]

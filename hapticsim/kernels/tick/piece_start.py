@@ -19,7 +19,9 @@ from hapticsim.kernels.units import choose_speeds, stage
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
 GAP_PUT = 1e-6  # [m] a contact that an event put onto its surface from further away turned its row with it
-HALF = 0.5  # of the energy that ticks may gain (energy.py)
+USED_UP = (
+    0.5  # parts of the gain that refuses a tick (energy.py): from here on no gap is closed that adds more
+)
 GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
 LOOKING, RESOLVED = 0, 1  # whether a piece may still ask for an impulse, or was resolved by one
 
@@ -112,22 +114,23 @@ def project_without_gain(plan, state, ws, m):
     """Put (ws.q0, ws.u0) onto the m rows; contacts are held as they are where closing their gaps adds so much
     energy that the tick may be refused for it.
 
-    Where a light part spins at 100 rad/s, its kinetic energy at the same speeds is another one 0.1 um on,
-    which the work of ws.lam on the gap does not show.
+    The speeds stay as they are while a gap is closed.  Of a light part that spins at 100 rad/s the kinetic
+    energy changes with the place, by more than the work of ws.lam on the gap.
     """
-    if largest_of(ws.phi, ws.counts[HELD_ROWS], m) <= GAP_REDUNDANT or plan.energy == 0:
-        project(plan, state, ws, m)
-        return
-    copy(ws.q0, ws.qe)
-    copy(ws.u0, ws.ue)
-    before = total_energy(plan, ws, ws.q0, ws.u0)
+    may_gain = plan.energy != 0 and largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_REDUNDANT
+    before = 0.0
+    if may_gain:
+        copy(ws.q0, ws.qe)
+        copy(ws.u0, ws.ue)
+        before = total_energy(plan, ws, ws.q0, ws.u0)
     project(plan, state, ws, m)
-    part = part_used(plan, ws, total_energy(plan, ws, ws.q0, ws.u0) - before, 0.0)
-    if part > LARGE and state.energy[1] + part > HALF and may_hold(state, ws, m):
-        copy(ws.qe, ws.q0)
-        copy(ws.ue, ws.u0)
-        hold_contacts(state, ws, m)
-        project(plan, state, ws, m)
+    if may_gain:
+        part = part_used(plan, ws, total_energy(plan, ws, ws.q0, ws.u0) - before, 0.0)
+        if part > LARGE and state.energy[1] + part > USED_UP and may_hold(state, ws, m):
+            copy(ws.qe, ws.q0)
+            copy(ws.ue, ws.u0)
+            hold_contacts(state, ws, m)
+            project(plan, state, ws, m)
 
 
 @kernel
