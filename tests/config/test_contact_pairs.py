@@ -113,9 +113,7 @@ def test_what_is_left_out_may_be_a_pair_that_an_entry_before_took_or_that_cannot
 
 def test_a_pattern_of_too_many_pairs_is_refused_before_they_are_made():
     more = "".join(f"  - {{name: x{i}, kind: sphere, radius_m: 0.1}}\n" for i in range(510))
-    with pytest.raises(
-        ConfigError, match=r"makes 516 x 516 pairs of shapes, and at most 250000 are looked at: name fewer"
-    ):
+    with pytest.raises(ConfigError, match=r"makes 516 x 516 pairs of shapes, and at most 250000 are"):
         scene('[{between: ["*", "*"]}]', more)
 
 

@@ -93,7 +93,7 @@ def blocks(rng: np.random.Generator, n: int, positive: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9, 16])
 def test_what_is_zero_is_skipped_without_changing_a_number(n):
-    """Beside solves that skip nothing: matrices of blocks and full ones, right sides with and without zeros."""
+    """Beside solves that skip nothing: blocks and full matrices, right sides with and without zeros."""
     rng = np.random.default_rng(n)
     for trial in range(40):
         A = blocks(rng, n, False) if trial % 2 else rng.normal(size=(n, n))
