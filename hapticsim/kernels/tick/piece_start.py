@@ -19,9 +19,7 @@ from hapticsim.kernels.units import choose_speeds, stage
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
 GAP_PUT = 1e-6  # [m] a contact that an event put onto its surface from further away turned its row with it
-USED_UP = (
-    0.5  # parts of the gain that refuses a tick (energy.py): from here on no gap is closed that adds more
-)
+USED_UP = 0.5  # part of the energy that ticks may gain (energy.py), of which closing gaps takes no more
 GROWN = 8.0  # a volume that grew so much means that a better choice may have come up
 LOOKING, RESOLVED = 0, 1  # whether a piece may still ask for an impulse, or was resolved by one
 
