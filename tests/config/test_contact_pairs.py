@@ -117,6 +117,21 @@ def test_a_pattern_of_too_many_pairs_is_refused_before_they_are_made():
         scene('[{between: ["*", "*"]}]', more)
 
 
+def test_a_pattern_with_kinds_that_cannot_touch_says_how_to_leave_them_out():
+    more = "  - {name: drum, body: foot, kind: cylinder, radius_m: 0.05, length_m: 0.1}\n"
+    with pytest.raises(ConfigError) as caught:
+        scene('[{between: ["*", "*"]}]', more)
+    assert str(caught.value).endswith(
+        "= ['*', '*'] makes [floor, drum], a plane with a cylinder, which is not supported: "
+        "a plane may touch a box, a capsule, a convex mesh, a sphere; a cylinder may touch a sphere; "
+        "leave out this pair by leave_out, or name fewer."
+    )
+    with pytest.raises(ConfigError, match=r"leave out this pair and 3 more by leave_out, or name fewer\."):
+        scene('[{between: ["*", "*"]}]', more + more.replace("drum,", "can,").replace("foot", "trunk"))
+    made = scene('[{between: ["*", "*"], leave_out: [[drum, floor]]}]', more)
+    assert pairs(made) == ALL | of("drum trunk", "drum arm")
+
+
 def test_more_pairs_than_a_tick_can_look_at_are_refused():
     more = "".join(f"  - {{name: x{i}, kind: sphere, radius_m: 0.1}}\n" for i in range(900))
     entries = ", ".join(f'{{between: ["x*", {limb}]}}' for limb in ("trunk", "thigh", "shin", "foot", "arm"))
@@ -170,11 +185,24 @@ def test_what_one_entry_leaves_out_another_may_name():
             "contacts[0].leave_out[0]",
         ),
         ('[{between: ["*", floor], leave_out: arm}]', "contacts[0].leave_out"),
-        ('[{between: ["thigh*", "shin*"]}]', "= ['thigh*', 'shin*'] names only shapes whose bodies a joint"),
-        ('[{between: ["shin*", "foot*"]}]', "= ['shin*', 'foot*'] names no pair that is new and can move"),
+        (
+            '[{between: ["thigh*", "shin*"]}]',
+            "= ['thigh*', 'shin*'] leaves no pair: leave_out takes 0, 0 cannot move, 0 are there already, a "
+            "joint joins 1. Remove the entry, or name neighbours without a *.",
+        ),
+        ('[{between: ["shin*", "foot*"]}]', "leave_out takes 0, 1 cannot move, 0 are there already, a joint"),
         (
             '[{between: [arm, "*"], leave_out: [[arm, "*"]]}]',
-            "contacts[0].between = ['arm', '*'] names no pair",
+            "leave_out takes 5, 0 cannot move, 0 are there already, a joint joins 0.",
+        ),
+        (
+            '[{between: ["*", "*"]}, {between: ["*", "*"]}]',
+            "contacts[1].between = ['*', '*'] leaves no pair: leave_out takes 0, 1 cannot move, 11 are there "
+            "already, a joint joins 3.",
+        ),
+        (
+            '[{between: ["*", "*"], leave_out: [[arm, arm]]}]',
+            "contacts[0].leave_out[0] = ['arm', 'arm'] is no pair of those that 'between' names: remove it.",
         ),
     ],
 )

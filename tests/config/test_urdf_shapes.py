@@ -207,7 +207,10 @@ contacts: [{between: [tip, arm]}, {between: [tip, "arm*"], restitution: 0.5}]
     ]  # fmt: skip
     for wrong, sentence in (
         (("[tip, arm]", '[tip, "leg*"]'), "contacts[0].between[1] = 'leg*' is not a shape: the shapes are "),
-        (("[tip, arm]", '[tip, "wal*"]'), "names no pair that is new and can move: remove the entry."),
+        (
+            ("[tip, arm]", '[tip, "wal*"]'),
+            "leaves no pair: leave_out takes 0, 1 cannot move, 0 are",
+        ),
         (
             ("name: wall", "name: arm_3"),
             "shapes[1].name = 'arm_3' is taken by a shape of the robot",

@@ -38,20 +38,19 @@ def contact_pairs(
         place = ("contacts", index, "between")
         named = _pairs_of(entry.between, shapes, place, refuse)
         if any("*" in name for name in entry.between):
-            named = _without_left_out(entry, index, named, shapes, refuse)
-            named = [(a, b) for a, b in named if anchor[a.body] != anchor[b.body] and _key(a, b) not in seen]
-            if not named:
+            kept = _without_left_out(entry, index, named, shapes, refuse)
+            movable = [(a, b) for a, b in kept if anchor[a.body] != anchor[b.body]]
+            new = [(a, b) for a, b in movable if _key(a, b) not in seen]
+            left = _without_neighbours(index, new, are_neighbours, notes)
+            if not left:
                 raise refuse(
                     place,
-                    f"= {list(entry.between)} names no pair that is new and can move: remove the entry.",
+                    f"= {list(entry.between)} leaves no pair: leave_out takes {len(named) - len(kept)}, "
+                    f"{len(kept) - len(movable)} cannot move, {len(movable) - len(new)} are there already, a "
+                    f"joint joins {len(new)}. Remove the entry, or name neighbours without a *.",
                 )
-            named = _without_neighbours(index, named, are_neighbours, notes)
-            if not named:
-                raise refuse(
-                    place,
-                    f"= {list(entry.between)} names only shapes whose bodies a joint joins, and a * leaves "
-                    "these out: name both without a *, or remove the entry.",
-                )
+            _check_kinds(left, entry.between, place, refuse)
+            named = left
         elif entry.leave_out:
             raise refuse(("contacts", index, "leave_out"), "goes with a * in 'between': remove it.")
         for a, b in named:
@@ -87,7 +86,8 @@ def _pairs_of(names: list[str], shapes: tuple[Shape, ...], place: Place, refuse:
         )
     pairs: dict[frozenset[str], tuple[Shape, Shape]] = {}
     for a, b in itertools.product(firsts, seconds):
-        pairs.setdefault(_key(a, b), (a, b))
+        if a is not b or names[0] == names[1] == a.name:  # a shape with itself only where it is named twice
+            pairs.setdefault(_key(a, b), (a, b))
     return list(pairs.values())
 
 
@@ -99,7 +99,7 @@ def _without_left_out(
     left_out: set[frozenset[str]] = set()
     for number, names in enumerate(entry.leave_out):
         place = ("contacts", index, "leave_out", number)
-        found = {_key(a, b) for a, b in _pairs_of(names, shapes, place, refuse)}
+        found = {_key(a, b) for a, b in _pairs_of(names, shapes, place, refuse) if a is not b}
         if not found & all_named:
             raise refuse(place, f"= {list(names)} is no pair of those that 'between' names: remove it.")
         left_out |= found
@@ -151,15 +151,29 @@ def neighbours_of(model: SceneModel) -> Callable[[str, str], bool]:
     return are_neighbours
 
 
+def _check_kinds(named: Pairs, between: list[str], place: Place, refuse: Refuse) -> None:
+    """Refuse a pattern with pairs of kinds that cannot touch."""
+    wrong = [(a, b) for a, b in named if (a.kind, b.kind) not in PAIRS and (b.kind, a.kind) not in PAIRS]
+    if wrong:
+        a, b = wrong[0]
+        others = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
+        raise refuse(
+            place,
+            f"= {list(between)} makes [{a.name}, {b.name}], {_not_supported(a, b)}; leave out this pair"
+            f"{others} by leave_out, or name fewer.",
+        )
+
+
+def _not_supported(a: Shape, b: Shape) -> str:
+    """That two kinds cannot touch, and what each may touch."""
+    may = "; ".join(f"a {k} may touch {_partners(k)}" for k in dict.fromkeys((a.kind, b.kind)))
+    return f"a {a.kind} with a {b.kind}, which is not supported: {may}"
+
+
 def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
     """Refuse two kinds of shape that cannot touch."""
     if (a.kind, b.kind) not in PAIRS:
-        raise refuse(
-            place,
-            f"= [{b.name}, {a.name}] pairs a {b.kind} with a {a.kind}, which is not supported: "
-            + "; ".join(f"a {k} may touch {_partners(k)}" for k in dict.fromkeys((b.kind, a.kind)))
-            + ".",
-        )
+        raise refuse(place, f"= [{b.name}, {a.name}] pairs {_not_supported(b, a)}.")
     if (a.kind, b.kind) == ("mesh", "plane"):
         _check_corners(a, b, place, refuse)
 
@@ -188,6 +202,8 @@ def _named(name: str, shapes: tuple[Shape, ...], place: Place, refuse: Refuse) -
     found = [s for s in shapes if s.name == name] or [
         s for s in shapes if "*" in name and fnmatchcase(s.name, name.replace("[", "[[]").replace("?", "[?]"))
     ]
+    if not shapes:
+        raise refuse(place, f"= {name!r} is not a shape: the scene has none; add it under 'shapes'.")
     if not found:
         valid = [s.name for s in shapes]
         raise refuse(
