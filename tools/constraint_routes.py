@@ -15,7 +15,7 @@ from numba import float64, int64
 from hapticsim.equations.base import Equations
 from hapticsim.equations.catalogue import shapes_of
 from hapticsim.kernels.entry import compile_cached
-from hapticsim.kernels.linalg import selection
+from hapticsim.kernels.linalg.selection import select_speeds
 from hapticsim.kernels.machine_code.foreign import (
     forward_dynamics_at,
     kane_at,
@@ -26,7 +26,8 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
-from hapticsim.kernels.solve.embedding import embedded_acceleration
+from hapticsim.kernels.solve.embedding import IMPOSED, embedded_acceleration
+from hapticsim.kernels.solve.islands import take_as_one
 from hapticsim.kernels.solve.response import response_acceleration
 
 STATES = 16
@@ -51,14 +52,14 @@ def dense_loop(calls, kane, q, u, tau, orders, r, ws, qdot, udot):
         point_rows(r, ws.V, ws.acc, ws.A, ws.s)
         for j in range(u.shape[1]):
             ws.f[j] = tau[k, j] - ws.h[j]
-        embedded_acceleration(ws.A, ws.s, r, orders[k], ws.M, ws.f, ws, udot[k])
+        embedded_acceleration(ws.A, ws.s, IMPOSED, r, orders[k], ws.M, ws.f, ws, udot[k])
 
 
 def solve_loop(calls, order, r, ws, udot):
     """Rows and embedding alone, with what ``kane`` left in ws."""
     for _ in range(calls):
         point_rows(r, ws.V, ws.acc, ws.A, ws.s)
-        embedded_acceleration(ws.A, ws.s, r, order, ws.M, ws.f, ws, udot)
+        embedded_acceleration(ws.A, ws.s, IMPOSED, r, order, ws.M, ws.f, ws, udot)
 
 
 def response_loop(
@@ -74,10 +75,11 @@ def response_loop(
         response_acceleration(respond, F, ws.A, ws.s, r, udot[k], Q, Y, L, t, udot[k], lam[k])
 
 
-def select_loop(calls, A, m, M, order, combine, R, U, sigma, norms, perm):
+def select_loop(calls, A, m, M, earlier, combine, R, U, sigma, norms, perm):
     """Choose the speeds anew for one set of rows after the other."""
+    n = M.shape[0]
     for c in range(calls):
-        selection.select_speeds(A[c % A.shape[0]], m, M, 0, order, combine, R, U, sigma, norms, perm)
+        select_speeds(A[c % A.shape[0]], m, 0, n, M, earlier, 0, combine, R, U, sigma, norms, perm)
 
 
 def _dense() -> Any:
@@ -157,18 +159,20 @@ class Case:
     def _choose(self) -> None:
         """Choose the dependent speeds of every state, as the tick would."""
         select = compile_cached(
-            selection.select_speeds.py_func,
-            (MATRIX, int64, MATRIX, int64, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS),
+            select_speeds.py_func,
+            (MATRIX, *[int64] * 3, MATRIX, INTS, int64, *[MATRIX] * 3, VECTOR, VECTOR, INTS),
         )
-        ws, r, combine = self.ws, self.r, np.eye(self.r)
+        ws, r, n, combine = self.ws, self.r, self.equations.nu, np.eye(self.r)
+        compile_cached(take_as_one.py_func, (WORKSPACE, *[int64] * 3))(ws, r, r, n)
         for k in range(STATES):
             kane = self.equations.kernels.kane
             kane(self.q[k], self.u[k], self.scratch[-1], ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
             for i in range(r):
                 ws.A[i] = ws.V[i // 3, :, 3 + i % 3]
             order = self.order[k]
-            order[:] = np.arange(order.size)
-            rank = select(ws.A, r, ws.M, 0, order, combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm)[0]
+            rank, _ = select(ws.A, r, 0, n, ws.M, order, 0, combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm)
+            order[:rank] = ws.perm[:rank]
+            order[rank:] = np.setdiff1d(np.arange(n), order[:rank])
             if rank != r:
                 raise ValueError(f"{self.equations.model.name}: of {r} rows only {rank} are independent.")
 

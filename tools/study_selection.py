@@ -70,7 +70,10 @@ def choose(A: Array, M: Array, before: int, order: Array) -> int:
     """Write the choice to order; return the rank."""
     m, n = A.shape
     R, U, sigma, norms, perm = scratch(m, n)
-    rank, _, _ = select_speeds(A, m, M, before, order, np.empty((m, m)), R, U, sigma, norms, perm)
+    rank, _ = select_speeds(A, m, 0, n, M, order, before, np.empty((m, m)), R, U, sigma, norms, perm)
+    if rank != before or set(perm[:rank]) != set(order[:before]):
+        order[:rank] = perm[:rank]
+        order[rank:] = np.setdiff1d(np.arange(n), order[:rank])
     return int(rank)
 
 
@@ -125,9 +128,7 @@ def select_all(rows, M, loops, order, combine, R, U, sigma, norms, perm):
     n = order.size
     for _ in range(loops):
         for c in range(rows.shape[0]):
-            for k in range(n):
-                order[k] = k
-            select_speeds(rows[c], rows.shape[1], M, 0, order, combine, R, U, sigma, norms, perm)
+            select_speeds(rows[c], rows.shape[1], 0, n, M, order, 0, combine, R, U, sigma, norms, perm)
 
 
 @njit(nogil=True)

@@ -14,6 +14,7 @@ from hapticsim.assemble.features import features_of
 from hapticsim.assemble.mesh_tables import plan_of_meshes
 from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
+from hapticsim.assemble.tree_table import tree_table
 from hapticsim.equations.base import Equations
 from hapticsim.equations.making import equations_of
 from hapticsim.errors import ConfigError, listed
@@ -71,8 +72,8 @@ class Assembly:
         """How many of what the arrays of a run hold (kernels/memory/arrays.py)."""
         eq, scene, nk = self.equations, self.scene, len(self.candidates)
         nc, nw = len(scene.constraints), self.plan.row_kind.size
-        ne, nF = scene.model.row_count, eq.factor_size
-        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, scene.max_rows)
+        ne, nF, nt = scene.model.row_count, eq.factor_size, self.plan.tree_first.size
+        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows)
 
     @property
     def contact_names(self) -> list[str]:
@@ -273,6 +274,7 @@ def _plan(
         **plan_of_meshes(candidates),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
+        **tree_table(model, equations.frames, rows_of_blocks(scene, candidates)),
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         cut_off_s=_cut_off_s(scene),
         stall_s=max(_cut_off_s(scene), 2.0 * scene.tick_s),

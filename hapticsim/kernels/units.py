@@ -37,7 +37,7 @@ REDUNDANT = f8(_STATE, _WORKSPACE, int64, _vec)
 SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
 FEASIBLE = boolean(_WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
-CHOICE = int64(_STATE, _WORKSPACE, _OUTPUT, int64, f8)
+CHOICE = int64(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
 _contact_row_at = callable_at(CONTACT_ROW)
 _constraint_rows_at = callable_at(CONSTRAINT_ROWS)
@@ -120,7 +120,7 @@ def first_border(plan, state, ws, h):
 @inlined
 def choose_speeds(plan, state, ws, out, m, t):
     """Choose independent speeds for the m rows in ws.A: ``solve.speed_selection.choose_independent``."""
-    _choice_at(plan.choose)(state, ws, out, m, t)
+    _choice_at(plan.choose)(plan, state, ws, out, m, t)
 
 
 @inlined

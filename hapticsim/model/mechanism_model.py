@@ -134,6 +134,11 @@ class MechanismModel:
     def rigid_groups(self) -> dict[str, str]:
         return {WORLD: WORLD} | {name: WORLD if name in self.fixed else name for name in self.body_names}
 
+    def kinematic_trees(self) -> tuple[np.ndarray, dict[str, int]]:
+        """Return one tree: any two speeds may meet in the mass matrix of a mechanism."""
+        trees = {name: -1 if name in self.fixed else 0 for name in self.body_names}
+        return np.zeros(self.nu, np.int64), {WORLD: -1} | trees
+
     @property
     def moving_joints(self) -> tuple[Speed, ...]:
         """One per generalized speed, in the order of u."""

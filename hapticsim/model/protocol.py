@@ -54,6 +54,9 @@ class SceneModel(Protocol):
     @property
     def links(self) -> tuple[Link, ...]: ...  # where each body hangs, in the order of the bodies
     def rigid_groups(self) -> dict[str, str]: ...  # body or world -> the body (or world) its group goes by
+    def kinematic_trees(
+        self,
+    ) -> tuple[np.ndarray, dict[str, int]]: ...  # (nu,) tree of each speed, of each body
 
     # -- its coordinates q and generalized speeds u
     @property

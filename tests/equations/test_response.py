@@ -16,7 +16,6 @@ from hapticsim.equations.scalars.spatial import constant_type, sin_cos
 from hapticsim.equations.tree import recursions
 from hapticsim.equations.tree.impulse_response import factor_size, is_articulated, response, response_factor
 from hapticsim.equations.tree.linkage import Linkage
-from hapticsim.kernels.linalg import selection
 from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
@@ -28,6 +27,7 @@ from hapticsim.model.robot_file.library import library_models
 from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.offline.chains import planar_chain
 from tests import naive
+from tests.choices import as_one_island, choose
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
 from tests.models import ALL, at, branching_tree, floating, planar_two_link, some_state, turn, wam
 from tests.tools.test_tools import numbers_of
@@ -36,13 +36,10 @@ response_acceleration = compiled(
     kernels.response_acceleration, INT, VECTOR, MATRIX, VECTOR, INT, VECTOR, *[MATRIX] * 3, *[VECTOR] * 3
 )
 embedded_acceleration = compiled(
-    embedding.embedded_acceleration, MATRIX, VECTOR, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR
+    embedding.embedded_acceleration, MATRIX, VECTOR, INT, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR
 )
 constraint_forces = compiled(
     embedding.constraint_forces, MATRIX, INT, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR, VECTOR
-)
-select_speeds = compiled(
-    selection.select_speeds, MATRIX, INT, MATRIX, INT, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS
 )
 
 
@@ -188,13 +185,14 @@ def by_responses(equations: Equations, q, udot_free, A, s) -> SimpleNamespace:
 def by_embedding(equations: Equations, q, u, tau, A, s) -> tuple[np.ndarray, np.ndarray]:
     """udot and forces of the other route, the dependent speeds chosen for these rows."""
     r, n = A.shape
-    ws, order, combine = Workspace.zeros(sizes_of_run(equations.nq, n) | {"nr": r}), np.arange(n), np.eye(r)
+    ws, combine = Workspace.zeros(sizes_of_run(equations.nq, n) | {"nr": r}), np.eye(r)
     M, f = equations.mass_matrix(q), tau - equations.bias(q, u)
-    chosen = select_speeds(A, r, M, 0, order, combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm)
-    assert chosen[0] == r
+    chosen = choose(A, M)
+    assert chosen.rank == r
+    as_one_island(ws, r, r, n)
     udot, lam = np.zeros(n), np.zeros(r)
-    assert embedded_acceleration(A, s, r, order, M, f, ws, udot) > 0.0
-    constraint_forces(combine, r, r, order, M, f, ws, udot, lam)
+    assert embedded_acceleration(A, s, embedding.IMPOSED, r, chosen.order, M, f, ws, udot) > 0.0
+    constraint_forces(combine, r, r, chosen.order, M, f, ws, udot, lam)
     return udot, lam
 
 

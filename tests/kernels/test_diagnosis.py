@@ -5,31 +5,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hapticsim.kernels.linalg import selection
 from hapticsim.kernels.solve import diagnosis
-from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
+from tests.choices import choose
+from tests.kernel_access import FLOAT, INT, MATRIX, VECTOR, compiled
 
 conflict = compiled(diagnosis.conflict, MATRIX, INT, INT, VECTOR, FLOAT, VECTOR)
 null_vectors = compiled(
     diagnosis.null_vectors,
     MATRIX, INT, MATRIX, MATRIX, VECTOR, INT, VECTOR, INT, MATRIX, VECTOR, MATRIX,
 )  # fmt: skip
-select_speeds = compiled(
-    selection.select_speeds, MATRIX, INT, MATRIX, INT, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS
-)
 
 
 class Rows:
     """Rows A with mass matrix M, and what selection says of them."""
 
     def __init__(self, A: np.ndarray, M: np.ndarray | None = None) -> None:
-        self.A, (m, n) = np.ascontiguousarray(A), A.shape
-        self.M = np.eye(n) if M is None else M
-        self.U, self.sigma, self.R, self.norms = np.zeros((m, m)), np.zeros(m), np.zeros((m, n)), np.zeros(n)
-        self.rank, _, _ = select_speeds(
-            self.A, m, self.M, 0, np.arange(n), np.zeros((m, m)),
-            self.R, self.U, self.sigma, self.norms, np.zeros(n, np.int64),
-        )  # fmt: skip
+        self.A = np.ascontiguousarray(A)
+        self.M = np.eye(A.shape[1]) if M is None else M
+        vars(self).update(vars(choose(self.A, self.M)))
 
     def conflict(self, b: np.ndarray, tolerance: float = 1e-9) -> tuple[float, np.ndarray]:
         share = np.full(len(b), np.nan)

@@ -7,23 +7,32 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hapticsim.kernels.linalg import selection
 from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
 from tests import naive, plain_solves
+from tests.choices import as_one_island, choose
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
 
-combine_rows = compiled(embedding.combine_rows, MATRIX, INT, INT, MATRIX, VECTOR, MATRIX, VECTOR)
+combine_rows = compiled(embedding.combine_rows, MATRIX, MATRIX, VECTOR, WORKSPACE)
 embedded_acceleration = compiled(
-    embedding.embedded_acceleration, MATRIX, VECTOR, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR
+    embedding.embedded_acceleration, MATRIX, VECTOR, INT, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR
 )
 constraint_forces = compiled(
     embedding.constraint_forces, MATRIX, INT, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR, VECTOR
 )
-select_speeds = compiled(
-    selection.select_speeds, MATRIX, INT, MATRIX, INT, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS
-)
+
+
+def embedded(case: SimpleNamespace, udot: np.ndarray) -> float:
+    """Accelerations with all rows of a case as one island; |det A_D|."""
+    ws, r = case.ws, case.rank
+    as_one_island(ws, case.m, r, case.n)
+    if r == case.m:
+        return embedded_acceleration(
+            case.A, case.s, embedding.IMPOSED, r, case.order, case.M, case.f, ws, udot
+        )
+    combine_rows(case.combine, case.A, case.s, ws)
+    return embedded_acceleration(ws.B, ws.t, embedding.COMBINED, r, case.order, case.M, case.f, ws, udot)
 
 
 def system(rng: np.random.Generator, n: int, r: int, redundant: int) -> SimpleNamespace:
@@ -39,17 +48,9 @@ def system(rng: np.random.Generator, n: int, r: int, redundant: int) -> SimpleNa
         A=np.vstack([core, mix @ core]),
         s=np.concatenate([s_core, mix @ s_core]),
         ws=Workspace.zeros(sizes_of_run(n, n) | {"nr": m}),
-        order=np.arange(n),
-        combine=np.eye(m),
     )
-    ws = case.ws
-    case.rank, _, _ = select_speeds(
-        case.A, m, case.M, 0, case.order, case.combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm
-    )
-    case.rows, case.rest = case.A, case.s
-    if case.rank < m:
-        case.rows, case.rest = np.zeros((m, n)), np.zeros(m)
-        combine_rows(case.combine, m, case.rank, case.A, case.s, case.rows, case.rest)
+    chosen = choose(case.A, case.M)
+    case.rank, case.order, case.combine = chosen.rank, chosen.order, chosen.combine
     return case
 
 
@@ -63,7 +64,7 @@ def test_accelerations_and_forces_are_those_of_the_full_system(n, r, redundant):
         case = system(rng, n, r, redundant)
         assert case.rank == r
         udot, lam = np.zeros(n), np.zeros(case.m)
-        assert embedded_acceleration(case.rows, case.rest, r, case.order, case.M, case.f, case.ws, udot) > 0.0
+        assert embedded(case, udot) > 0.0
         constraint_forces(case.combine, case.m, r, case.order, case.M, case.f, case.ws, udot, lam)
         theirs, forces = naive.kkt(case.M, case.A, case.s, case.f)
         sigma = np.linalg.svd(case.A, compute_uv=False)
@@ -94,18 +95,20 @@ def test_bodies_that_have_nothing_to_do_with_one_another_move_as_where_nothing_i
         M, A = of_bodies(rng, int(rng.integers(2, 6)))
         (m, n), f = A.shape, rng.normal(size=len(M))
         s = A @ rng.normal(size=n)
-        ws, order, combine = Workspace.zeros(sizes_of_run(n, n) | {"nr": m}), np.arange(n), np.eye(m)
-        r, condition, _ = select_speeds(A, m, M, 0, order, combine, ws.R, ws.U, ws.sigma, ws.norms, ws.perm)
-        B, t, udot = np.full((m, n), np.nan), np.full(m, np.nan), np.full(n, np.nan)
-        combine_rows(combine, m, r, A, s, B, t)
+        ws, it, udot = Workspace.zeros(sizes_of_run(n, n) | {"nr": m}), choose(A, M), np.full(n, np.nan)
+        r, order, combine = it.rank, it.order, it.combine
+        as_one_island(ws, m, r, n)
+        ws.B[:], ws.t[:] = np.nan, np.nan
+        combine_rows(combine, A, s, ws)
+        B, t = ws.B.copy(), ws.t.copy()
         np.testing.assert_array_equal(B[:r], plain_solves.combined(combine, r, A))
         np.testing.assert_array_equal(t[:r], plain_solves.combined(combine, r, s[:, None])[:, 0])
-        assert embedded_acceleration(B, t, r, order, M, f, ws, udot) > 0.0
+        assert embedded_acceleration(B, t, embedding.COMBINED, r, order, M, f, ws, udot) > 0.0
         plain = plain_solves.embedded(B[:r], t[:r], order, M, f)
         if r > 1:  # one row alone takes a way of its own
             np.testing.assert_array_equal(udot, plain)
         theirs, _ = naive.kkt(M, A, s, f)
-        digits = 1e-14 * condition**2 * np.linalg.cond(M)
+        digits = 1e-14 * it.condition**2 * np.linalg.cond(M)
         np.testing.assert_allclose(udot, theirs, rtol=0, atol=10 * digits * (1 + np.abs(theirs).max()))
         checked += r > 1
     assert checked > 100
@@ -114,8 +117,8 @@ def test_bodies_that_have_nothing_to_do_with_one_another_move_as_where_nothing_i
 def test_dependent_speeds_that_no_row_sees_are_reported_as_singular():
     case = system(np.random.default_rng(0), 3, 1, 0)
     case.A[0] = [1.0, 0.0, 1.0]
-    order = np.array([1, 0, 2])
-    assert embedded_acceleration(case.A, case.s, 1, order, case.M, case.f, case.ws, np.zeros(3)) == 0.0
+    case.order = np.array([1, 0, 2])
+    assert embedded(case, np.zeros(3)) == 0.0
 
 
 @pytest.mark.parametrize("rows", (1, 2))
@@ -123,11 +126,12 @@ def test_what_cannot_be_solved_leaves_nothing_of_an_earlier_solution(rows):
     """Accelerations are zero where no row sees the dependent speeds, and NaN where rows are not finite."""
     case = system(np.random.default_rng(1), 4, rows, 0)
     udot = np.full(4, 7.0)
-    assert embedded_acceleration(case.A, case.s, rows, case.order, case.M, case.f, case.ws, udot) > 0.0
-    none = np.zeros_like(case.A)
-    assert embedded_acceleration(none, case.s, rows, case.order, case.M, case.f, case.ws, udot) == 0.0
+    assert embedded(case, udot) > 0.0
+    good, case.A = case.A, np.zeros_like(case.A)
+    assert embedded(case, udot) == 0.0
     assert udot.tolist() == [0.0] * 4
     for value in (np.nan, np.inf):
+        case.A = good.copy()
         case.A[0] = value
-        assert embedded_acceleration(case.A, case.s, rows, case.order, case.M, case.f, case.ws, udot) == 0.0
+        assert embedded(case, udot) == 0.0
         assert np.isnan(udot).all()

@@ -7,15 +7,12 @@ import numpy as np
 import pytest
 
 from hapticsim.kernels.linalg import selection
+from tests.choices import choose
 from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 
 pivot_columns = compiled(selection.pivot_columns, MATRIX, INT, INT, INTS, INT, INTS, VECTOR)
 solve_pivots = compiled(selection.solve_pivots, MATRIX, INT, INT, INTS)
 exchange_columns = compiled(selection.exchange_columns, MATRIX, INT, INT, INTS)
-select_speeds = compiled(
-    selection.select_speeds, MATRIX, INT, MATRIX, INT, INTS, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS
-)
-
 condition_with = compiled(selection.condition_with, INTS, MATRIX, INT, INT, FLOAT, MATRIX)
 
 
@@ -25,14 +22,8 @@ class Choice:
     def __init__(
         self, A: np.ndarray, M: np.ndarray, rank_before: int = 0, order: np.ndarray | None = None
     ) -> None:
-        m, n = A.shape
         self.A, self.M = A, M
-        self.order = np.arange(n) if order is None else order.copy()
-        self.combine, self.R, self.sigma = np.eye(m), np.zeros((m, n)), np.zeros(m)
-        self.rank, self.condition, self.changed = select_speeds(
-            A, m, M, rank_before, self.order, self.combine,
-            self.R, np.zeros((m, m)), self.sigma, np.zeros(n), np.zeros(n, np.int64),
-        )  # fmt: skip
+        vars(self).update(vars(choose(A, M, rank_before, order)))
 
     @property
     def rows(self) -> np.ndarray:

@@ -65,7 +65,7 @@ def past_region(plan, state, k, X):
 def mesh_row(plan, state, k, i, ws):
     """Write row i of ws.A and ws.s for the feature of place k; return its gap [m]."""
     phi, nx, ny, nz, cx, cy, cz, feature = mesh_witness(plan, state, k, ws.X)
-    tx, ty, tz = point_row(plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
+    tx, ty, tz = point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     ws.b[i] = 0.0
     if feature == NO_FEATURE:
         return phi

@@ -67,13 +67,13 @@ def shape_pose(frame, S, X):
 
 
 @kernel
-def add_partial(frame, px, py, pz, nx, ny, nz, sign, A, i, ws):
+def add_partial(plan, frame, px, py, pz, nx, ny, nz, sign, A, i, ws):
     """Add sign n . (partial velocity at p) of a body to row i of A."""
     if frame < 0:
         return
     x, y, z = px - ws.X[frame, 9], py - ws.X[frame, 10], pz - ws.X[frame, 11]
     mx, my, mz = y * nz - z * ny, z * nx - x * nz, x * ny - y * nx  # rho x n
-    for r in range(A.shape[1]):
+    for r in range(plan.frame_first[frame], plan.frame_end[frame]):
         V = ws.V[frame, r]
         A[i, r] += sign * (mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5])
 
@@ -131,15 +131,15 @@ def cross_dot(ax, ay, az, bx, by, bz, cx, cy, cz):
 
 
 @kernel
-def point_row(a, b, px, py, pz, nx, ny, nz, A, s, i, ws):
+def point_row(plan, a, b, px, py, pz, nx, ny, nz, A, s, i, ws):
     """Write row i of A and s for the point p, moving with A, along n, fixed in B.
 
     Returns v_A - v_B at p, three scalars.
     """
     for r in range(A.shape[1]):
         A[i, r] = 0.0
-    add_partial(a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
-    add_partial(b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
+    add_partial(plan, a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
+    add_partial(plan, b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
     tx, ty, tz, ex, ey, ez = relative_motion(a, b, px, py, pz, ws)
     wx, wy, wz = angular_velocity(b, ws.vel)
     s[i] = nx * ex + ny * ey + nz * ez + cross_dot(wx, wy, wz, nx, ny, nz, tx, ty, tz)

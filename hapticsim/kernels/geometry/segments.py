@@ -129,8 +129,8 @@ def crossing_row(plan, k, px, py, pz, qx, qy, qz, nx, ny, nz, ax, ay, az, bx, by
     a, b = plan.row_a[k], plan.row_b[k]
     for r in range(ws.A.shape[1]):
         ws.A[i, r] = 0.0
-    add_partial(a, px, py, pz, nx, ny, nz, 1.0, ws.A, i, ws)
-    add_partial(b, qx, qy, qz, nx, ny, nz, -1.0, ws.A, i, ws)
+    add_partial(plan, a, px, py, pz, nx, ny, nz, 1.0, ws.A, i, ws)
+    add_partial(plan, b, qx, qy, qz, nx, ny, nz, -1.0, ws.A, i, ws)
     vx, vy, vz, ex, ey, ez = motion(a, px, py, pz, ws)
     ux, uy, uz, fx, fy, fz = motion(b, qx, qy, qz, ws)
     ws.s[i] = nx * (ex - fx) + ny * (ey - fy) + nz * (ez - fz)

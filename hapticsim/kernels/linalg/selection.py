@@ -32,7 +32,7 @@ EXCHANGES = 64  # at most; each doubles a volume that began above 2^-28 for 12 r
 def pivot_columns(W, r, n, order, before, pivots, norms):
     """Turn W (r x n, orthonormal rows) until its pivot columns are upper triangular; write pivots (r,).
 
-    order   its first before columns are taken when no other is longer than they are by 1 / KEEP_CHOICE.
+    order   (before,) columns that are taken when no other is longer than they are by 1 / KEEP_CHOICE.
     norms   (n,) scratch: squared lengths of what is left of the columns, -1 for a pivot.
     """
     for k in range(n):
@@ -119,68 +119,43 @@ def exchange_columns(W, r, n, pivots):
 
 
 @kernel
-def right_vectors(A, m, M, U, sigma, rank, R, norms):
-    """Write to R (rank x n) the leading right singular vectors of A (m x n), columns scaled by inertia."""
-    n = A.shape[1]
+def right_vectors(A, m, first, n, M, U, sigma, rank, R, norms):
+    """Write to R (rank x n) the leading right singular vectors of A (m rows, its n columns from first on),
+    columns scaled by inertia."""
     for k in range(n):
-        norms[k] = 1.0 / math.sqrt(M[k, k])
+        norms[k] = 1.0 / math.sqrt(M[first + k, first + k])
     for i in range(rank):
         v, inverse = R[i], 1.0 / sigma[i]
         for k in range(n):
             v[k] = 0.0
         for j in range(m):
-            subtract(v, -U[j, i] * inverse, A[j], n)
+            subtract(v, -U[j, i] * inverse, A[j][first : first + n], n)
         for k in range(n):
             v[k] *= norms[k]
 
 
 @kernel
-def write_order(order, rank, before, pivots, n, mark):
-    """Write the pivots, then the other speeds in rising order, to order (n,), unless the set stays the same.
+def select_speeds(A, m, first, n, M, earlier, before, combine, R, U, sigma, norms, pivots):
+    """Choose the dependent speeds among n for m rows.
 
-    mark (n,) scratch.  Returns whether the set of dependent speeds has changed.
-    """
-    for k in range(n):
-        mark[k] = 0.0
-    for i in range(rank):
-        mark[pivots[i]] = 1.0
-    changed = rank != before
-    for i in range(rank):
-        if mark[order[i]] == 0.0:
-            changed = True
-    if changed:
-        for i in range(rank):
-            order[i] = pivots[i]
-        place = rank
-        for k in range(n):
-            if mark[k] == 0.0:
-                order[place] = k
-                place += 1
-    return changed
-
-
-@kernel
-def select_speeds(A, m, M, rank_before, order, combine, R, U, sigma, norms, perm):
-    """Choose dependent and independent speeds for the rows A (m x n) and write them to order and combine.
-
-    M        (n, n) mass matrix; its diagonal scales the columns.
-    order    (n,) first the dependent speeds, then the independent ones in rising order; untouched when the
-             dependent speeds are the first rank_before of it.
+    A        (at least m, nu) rows, 0 outside the n columns from first on; speeds are counted from there.
+    M        (nu, nu) mass matrix; its diagonal scales the columns.
+    earlier  (before,) the speeds that were dependent before.
     combine  (m, m) its first rank columns combine the rows into independent ones; identity at full rank.
     R        (m, n) is left holding [1 E] in scaled columns, U (m, m) and sigma (m,) as left_vectors says.
-    Returns rank, a bound of the condition of the chosen A_D (|A| |A_D^-1| of the scaled rows), and whether
-    the dependent speeds are others than before.
+    pivots   (n,) the first rank become the dependent speeds.
+    norms    (n,) scratch.
+    Returns rank, and a bound of the condition of the chosen A_D (|A| |A_D^-1| of the scaled rows).
     """
-    n = A.shape[1]
     for k in range(n):
-        norms[k] = 1.0 / math.sqrt(M[k, k])
+        norms[k] = 1.0 / math.sqrt(M[first + k, first + k])
     for i in range(m):
         row, scaled = A[i], R[i]
         for k in range(n):
-            scaled[k] = row[k] * norms[k]
+            scaled[k] = row[first + k] * norms[k]
     left_vectors(R, m, n, combine, U, sigma)
     rank = 0
-    while rank < m and sigma[rank] > sigma[0] * (RANK_KEEP if rank < rank_before else RANK_GAIN):
+    while rank < m and sigma[rank] > sigma[0] * (RANK_KEEP if rank < before else RANK_GAIN):
         rank += 1
     for i in range(m):
         for j in range(m):
@@ -189,16 +164,13 @@ def select_speeds(A, m, M, rank_before, order, combine, R, U, sigma, norms, perm
             else:
                 combine[i, j] = U[i, j]
     if rank == 0:
-        for k in range(n):
-            order[k] = k
-        return 0, 1.0, rank_before != 0
+        return 0, 1.0
     if rank < m:
-        right_vectors(A, m, M, U, sigma, rank, R, norms)
-    pivot_columns(R, rank, n, order, min(rank_before, n), perm, norms)
-    solve_pivots(R, rank, n, perm)
-    exchange_columns(R, rank, n, perm)
-    changed = write_order(order, rank, rank_before, perm, n, norms)
-    return rank, sigma[0] / sigma[rank - 1] * spread(R, rank, n), changed
+        right_vectors(A, m, first, n, M, U, sigma, rank, R, norms)
+    pivot_columns(R, rank, n, earlier, min(before, n), pivots, norms)
+    solve_pivots(R, rank, n, pivots)
+    exchange_columns(R, rank, n, pivots)
+    return rank, sigma[0] / sigma[rank - 1] * spread(R, rank, n)
 
 
 @kernel

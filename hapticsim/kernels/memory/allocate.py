@@ -19,10 +19,11 @@ def sizes_of_run(
     nw: int = 0,
     ne: int = 0,
     nF: int = 0,
+    nt: int = 1,
     max_rows: int = sys.maxsize,
 ) -> dict[str, int]:
     """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once."""
-    given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF}
+    given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF, "nt": max(1, nt)}
     return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
 
 

@@ -5,9 +5,10 @@ written from outside once per tick, ``Output`` by the tick, ``Workspace`` is scr
 between ticks.
 
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
-constraint), nk contact candidates, nc constraints, nb blocks and nw rows in all, ne equations of the
-mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses share, places for the
-events of a tick.  W world axes, D device axes, B body axes; A and B the two bodies of a row.
+constraint), nt kinematic trees, nk contact candidates, nc constraints, nb blocks and nw rows in all, ne
+equations of the mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses
+share, places for the events of a tick.  W world axes, D device axes, B body axes; A and B the two bodies of a
+row.
 
 A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
 once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
@@ -94,6 +95,13 @@ class Plan(Block):
     angular: IntVector = of("nu")  # 1: a component of the angular velocity of a joint with a quaternion
     handle_frame: Int  # index of a frame, -1 without a handle
     handle_point: Vector = of(3)  # [m] in B
+    tree_first: IntVector = of("nt")  # speeds of each kinematic tree, from first to end
+    tree_end: IntVector = of("nt")
+    tree_of_speed: IntVector = of("nu")
+    frame_first: IntVector = of(
+        "nf"
+    )  # speeds of the tree of each frame, from first to end; 0, 0: it is fixed
+    frame_end: IntVector = of("nf")
     contacts: Int  # nk
     curved: Int  # 1: a contact's row may bend, so that a step of the integrator leaves a gap
     block_start: IntVector = of("nb + 1")  # first row of each block
@@ -128,6 +136,8 @@ class Plan(Block):
     row_block: IntVector = of("nw")  # the block that a row belongs to
     row_a: IntVector = of("nw")  # frame of body A, -1 for the world; of a contact the body with the sphere
     row_b: IntVector = of("nw")  # frame of body B; of a contact the body with the surface
+    row_tree_a: IntVector = of("nw")  # trees of its bodies, or of its speeds; -1: the world
+    row_tree_b: IntVector = of("nw")
     row_point_a: Matrix = of("nw, 3")  # [m] in A; of a contact the centre of the sphere
     row_point_b: Matrix = of("nw, 3")  # [m] in B
     row_direction_a: Matrix = of("nw, 3")  # in A, unit
@@ -269,8 +279,14 @@ class Workspace(Block):
     D: Matrix = of("nr, nu")
     E: Matrix = of("nr, nu")
     g: Vector = of("nr")
-    K: Matrix = of("nu, nu")
+    K: Matrix = of("nu, nu")  # as LU, D and E: those of the islands below one another, each from column 0
     y: Vector = of("nu")
+    islands: IntVector = of(1)  # how many there are (islands.py)
+    island_of: IntVector = of("nt")  # island of each tree
+    island_row: IntVector = of("nt + 1")  # first place in ordered_rows of each
+    island_dependent: IntVector = of("nt + 1")  # first dependent speed of each, in State.order
+    island_free: IntVector = of("nt + 1")  # first independent speed of each, counted from the rank
+    ordered_rows: IntVector = of("nr")  # imposed rows, those of an island side by side
     lam: Vector = of("nr")  # [N] row forces at the stage last evaluated
     push: Vector = of("nr")  # [m] force guards of the imposed rows, negative where a row would pull
     part: IntVector = of("nr")  # part of the box that each imposed row is on since the piece began
@@ -313,6 +329,11 @@ class Workspace(Block):
     N: Matrix = of("2, nu")  # null vectors
     share: Vector = of("nr")  # of each row in a contradiction
     earlier: IntVector = of("nu")  # the speeds that were dependent before a choice
+    local: IntVector = of("nu")  # those of an island, counted from its first speed
+    chosen: IntVector = of("nu")  # the speeds that are dependent after it
+    taken: IntVector = of("nu")  # 1: this speed is
+    island_first: IntVector = of("nt")  # speeds between which those of each island stand
+    island_end: IntVector = of("nt")
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
     pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py)
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed

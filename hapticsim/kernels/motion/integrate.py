@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.linalg.linear import ldl_solve, lu_solve
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, MAY_RESPOND, SLIPPING
@@ -13,6 +12,7 @@ from hapticsim.kernels.motion.energy import FIRST, PIECE, POWER, TURNED
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.motion.substeps import extrapolate
 from hapticsim.kernels.rows.row_table import rate_of
+from hapticsim.kernels.solve.embedding import least_change
 from hapticsim.kernels.units import stage
 
 LOST = 1e-3  # [m] or [rad] a constraint that is off by more at the start of a tick cannot be met
@@ -93,39 +93,6 @@ def largest_rate(ws, m):
 
 
 @kernel
-def find_change(state, ws, m, missing):
-    """Write to ws.us the least change of speeds, in kinetic energy, that brings the m rows what is missing.
-
-    K change_I = -E' e, change_D = e + D change_I, with e the change of the dependent speeds alone; D, E and
-    the factors of K and A_D are those that embedded_acceleration left.
-    """
-    r, order, change = state.rank[0], state.order, ws.us
-    p = change.size - r
-    for i in range(r):
-        if r == m:
-            ws.g[i] = missing[i]
-        else:
-            total = 0.0
-            for k in range(m):
-                total += state.combine[k, i] * missing[k]
-            ws.g[i] = total
-    lu_solve(ws.LU, r, ws.pivots, ws.g)
-    for j in range(p):
-        total = 0.0
-        for i in range(r):
-            total -= ws.E[i, j] * ws.g[i]
-        ws.y[j] = total
-    ldl_solve(ws.K, p, ws.y)
-    for j in range(p):
-        change[order[r + j]] = ws.y[j]
-    for i in range(r):
-        total = ws.g[i]
-        for j in range(p):
-            total += ws.D[i, j] * ws.y[j]
-        change[order[i]] = total
-
-
-@kernel
 def project(plan, state, ws, m):
     """Put (ws.q0, ws.u0) onto the m rows evaluated there, by the least changes in kinetic energy.
 
@@ -138,13 +105,13 @@ def project(plan, state, ws, m):
     if largest_gap(ws, m) > 0.0 and largest_gap(ws, ws.counts[HELD_ROWS]) <= LOST:
         for i in range(m):
             ws.t[i] = -ws.phi[i]
-        find_change(state, ws, m, ws.t)
+        least_change(state.combine, m, state.rank[0], state.order, ws, ws.t, ws.us)
         displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
         for i in range(ws.q0.size):
             ws.q0[i] = ws.qs[i]
     for i in range(m):
         ws.t[i] = -rate_of(ws.A, i, ws.u0, ws.b)
-    find_change(state, ws, m, ws.t)
+    least_change(state.combine, m, state.rank[0], state.order, ws, ws.t, ws.us)
     for i in range(ws.u0.size):
         ws.u0[i] += ws.us[i]
 

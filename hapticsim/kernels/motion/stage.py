@@ -15,7 +15,14 @@ from hapticsim.kernels.motion.energy import POWER
 from hapticsim.kernels.motion.stiffness import make_implicit
 from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction
 from hapticsim.kernels.rows.row_table import evaluate_rows
-from hapticsim.kernels.solve.embedding import combine_rows, constraint_forces, embedded_acceleration
+from hapticsim.kernels.solve.embedding import (
+    COMBINED,
+    IMPOSED,
+    combine_rows,
+    constraint_forces,
+    embedded_acceleration,
+)
+from hapticsim.kernels.solve.islands import find_islands
 from hapticsim.kernels.solve.response import response_acceleration
 from hapticsim.kernels.units import evaluate_slips, solve_redundant, solve_slipping
 
@@ -81,16 +88,16 @@ def add_power_of_rows(state, ws, udot, m):
 @inlined
 def solve_embedded(plan, state, ws, m, udot):
     """udot under ws.f with the m rows in ws.A embedded.  Returns |det A_D|."""
+    find_islands(plan, state, ws, m)
     if state.rank[0] == m:
-        return embedded_acceleration(ws.A, ws.s, m, state.order, ws.M, ws.f, ws, udot)
+        return embedded_acceleration(ws.A, ws.s, IMPOSED, m, state.order, ws.M, ws.f, ws, udot)
     return solve_redundant(plan, state, ws, m, udot)
 
 
 def embed_redundant(state, ws, m, udot):
     """The same where some of the m rows depend on others: with as many combinations of them as are needed."""
-    r = state.rank[0]
-    combine_rows(state.combine, m, r, ws.A, ws.s, ws.B, ws.t)
-    return embedded_acceleration(ws.B, ws.t, r, state.order, ws.M, ws.f, ws, udot)
+    combine_rows(state.combine, ws.A, ws.s, ws)
+    return embedded_acceleration(ws.B, ws.t, COMBINED, state.rank[0], state.order, ws.M, ws.f, ws, udot)
 
 
 def embed_slipping(plan, state, ws, q, u, t, udot, m):

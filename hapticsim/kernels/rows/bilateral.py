@@ -92,7 +92,7 @@ def _point(plan, k, A, s, i, ws):
     px, py, pz = place(a, plan.row_point_a[k], ws.X)
     ox, oy, oz = place(b, plan.row_point_b[k], ws.X)
     nx, ny, nz = rotate(b, plan.row_direction_b[k], ws.X)
-    point_row(a, b, px, py, pz, nx, ny, nz, A, s, i, ws)
+    point_row(plan, a, b, px, py, pz, nx, ny, nz, A, s, i, ws)
     return nx * (px - ox) + ny * (py - oy) + nz * (pz - oz)
 
 
@@ -105,7 +105,7 @@ def _distance(plan, k, A, s, i, ws):
     length = math.sqrt(x * x + y * y + z * z)
     scale = 1.0 / max(length, SHORTEST)
     nx, ny, nz = x * scale, y * scale, z * scale
-    tx, ty, tz = point_row(a, b, px, py, pz, nx, ny, nz, A, s, i, ws)
+    tx, ty, tz = point_row(plan, a, b, px, py, pz, nx, ny, nz, A, s, i, ws)
     n_dot = nx * tx + ny * ty + nz * tz
     s[i] += (tx * tx + ty * ty + tz * tz - n_dot * n_dot) * scale  # the direction turns
     return length - plan.row_length[k]
@@ -152,8 +152,8 @@ def _roll(plan, k, A, s, i, ws):
     rx, ry, rz = -radius * nx, -radius * ny, -radius * nz
     for r in range(A.shape[1]):
         A[i, r] = 0.0
-    add_partial(a, cx + rx, cy + ry, cz + rz, tx, ty, tz, 1.0, A, i, ws)
-    add_partial(b, cx + rx, cy + ry, cz + rz, tx, ty, tz, -1.0, A, i, ws)
+    add_partial(plan, a, cx + rx, cy + ry, cz + rz, tx, ty, tz, 1.0, A, i, ws)
+    add_partial(plan, b, cx + rx, cy + ry, cz + rz, tx, ty, tz, -1.0, A, i, ws)
     vx, vy, vz, ex, ey, ez = relative_motion(a, b, cx, cy, cz, ws)
     ax, ay, az = angular_velocity(a, ws.vel)
     bx, by, bz = angular_velocity(b, ws.vel)
@@ -179,8 +179,8 @@ def _skate(plan, k, A, s, i, ws):
     nx, ny, nz = rotate(a, plan.row_direction_a[k], ws.X)
     for r in range(A.shape[1]):
         A[i, r] = 0.0
-    add_partial(a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
-    add_partial(b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
+    add_partial(plan, a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
+    add_partial(plan, b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
     vx, vy, vz, ex, ey, ez = relative_motion(a, b, px, py, pz, ws)
     wx, wy, wz = angular_velocity(a, ws.vel)
     s[i] = nx * ex + ny * ey + nz * ez + cross_dot(wx, wy, wz, nx, ny, nz, vx, vy, vz)

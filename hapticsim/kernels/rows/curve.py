@@ -216,7 +216,7 @@ def curve_row(plan, k, A, s, i, ws):
     lean = tau * beside / D
     w = (nx + lean * ex, ny + lean * ey, nz + lean * ez)
     wx, wy, wz = rotate(b, w, ws.X)
-    vx, vy, vz = point_row(a, b, px, py, pz, wx, wy, wz, A, s, i, ws)
+    vx, vy, vz = point_row(plan, a, b, px, py, pz, wx, wy, wz, A, s, i, ws)
     vx, vy, vz = rotate_back(b, vx, vy, vz, ws.X)  # x'
     along, bend = ex * vx + ey * vy + ez * vz, bx * vx + by * vy + bz * vz
     rate = along / D  # sigma'

@@ -53,7 +53,7 @@ def null_vectors(A, m, M, U, sigma, rank, u, count, R, norms, N):
     """Directions of the speeds that the rows A (m x n) leave free since singular values after rank vanished.
 
     M      (n, n) mass matrix; the directions are orthonormal in its diagonal: sum of M_kk N_ik N_jk.
-    U, sigma, rank   as select_speeds left them for A and M.
+    U, sigma, rank   singular values and left vectors of A, the first rank above 0 (speed_selection.py).
     u      (n,) present speeds: a direction that the rows no longer tell is taken beside them.
     count  how many are asked for: by how much the rank dropped.
     R      (m, n) and norms (n,) scratch.
@@ -61,7 +61,7 @@ def null_vectors(A, m, M, U, sigma, rank, u, count, R, norms, N):
     Returns how many were written: at most 2, at most count, at most m - rank and as many as there are.
     """
     n = u.size
-    right_vectors(A, m, M, U, sigma, rank, R, norms)
+    right_vectors(A, m, 0, n, M, U, sigma, rank, R, norms)
     for i in range(rank):
         make_orthogonal(R[i], R, i, N, 0, n)
     count = min(count, 2, m - rank)

@@ -13,6 +13,7 @@ from hapticsim.arguments import shown
 from hapticsim.errors import HapticsimError, listed, nearest
 from hapticsim.model.multibody.columns import Column, coordinate_columns, speed_columns
 from hapticsim.model.multibody.joint import WORLD, Body, Joint, Link, Start
+from hapticsim.model.multibody.kinematic_trees import find_kinematic_trees
 
 REACH_m = 0.5  # of a sliding joint without limits
 
@@ -154,6 +155,10 @@ class Model:
         for joint in self.joints:  # parents first
             anchor[joint.child] = anchor[joint.parent] if joint.kind == "fixed" else joint.child
         return anchor
+
+    def kinematic_trees(self) -> tuple[np.ndarray, dict[str, int]]:
+        """Return the tree of each speed, (nu,) int, and of each body, -1 for what is fixed to the world."""
+        return find_kinematic_trees(self.joints)
 
     def start(self) -> tuple[np.ndarray, np.ndarray]:
         """Return q (nq,) and u (nu,) at zero displacement, at rest."""
