@@ -30,7 +30,9 @@ from hapticsim.model.multibody.rotation import quaternion_of
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Scene
 
-RESPONSE_FROM = 24  # speeds: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
+RESPONSE_FROM = (
+    24  # speeds of a tree: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
+)
 
 COUPLED_ROTATION = {"none": 0, "z": 1, "full": 2}  # Plan.coupled_rotation
 
@@ -162,7 +164,8 @@ def frames_of(scene: Scene) -> list[str]:
 
 def takes_responses(equations: Equations) -> bool:
     """Say whether rows are imposed in O(n): on a large tree in which no joint follows another."""
-    return equations.nu >= RESPONSE_FROM and equations.is_articulated
+    of_speed, _ = equations.model.kinematic_trees()
+    return equations.is_articulated and np.bincount(of_speed, minlength=1).max() >= RESPONSE_FROM
 
 
 def apply_gains(inp: Input, gains: Gains) -> None:

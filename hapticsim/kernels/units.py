@@ -35,7 +35,7 @@ EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 TERMS = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec)
 REDUNDANT = f8(_STATE, _WORKSPACE, int64, _vec)
 SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
-FEASIBLE = boolean(_WORKSPACE, int64)
+FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
 CHOICE = int64(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
@@ -154,7 +154,7 @@ def solve_slipping(plan, state, ws, q, u, t, udot, m):
 @inlined
 def feasible_forces(plan, ws, m):
     """Whether m rows hold with contacts that only push: ``solve.pushing_forces.find_feasible_forces``."""
-    return _feasible_at(plan.feasible_forces)(ws, m)
+    return _feasible_at(plan.feasible_forces)(plan, ws, m)
 
 
 @inlined

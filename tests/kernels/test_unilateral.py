@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.linalg import block_diag
 from scipy.optimize import nnls
 
 from hapticsim.kernels.solve import unilateral
@@ -12,7 +13,7 @@ from tests.kernel_access import FLOAT, INT, INTS, MATRIX, VECTOR, compiled
 
 nonnegative_minimum = compiled(
     unilateral.nonnegative_minimum,
-    MATRIX, VECTOR, INT, FLOAT, VECTOR, VECTOR, VECTOR, INTS, MATRIX,
+    MATRIX, VECTOR, INT, FLOAT, VECTOR, VECTOR, VECTOR, INTS, INTS, MATRIX,
 )  # fmt: skip
 
 TOLERANCE = 1e-12
@@ -21,10 +22,9 @@ TOLERANCE = 1e-12
 def solve(W: np.ndarray, c: np.ndarray, tolerance: float = TOLERANCE) -> tuple[np.ndarray, np.ndarray]:
     """x and the gradient W x + c that the kernel reports."""
     m = len(c)
-    x, gradient, passive = np.full(m, 7.0), np.zeros(m), np.zeros(m, np.int64)
-    assert nonnegative_minimum(W, c, m, tolerance, x, np.zeros(m), gradient, passive, np.zeros((m, m))), (
-        "iteration limit"
-    )
+    x, gradient, (passive, part) = np.full(m, 7.0), np.full(m, 7.0), np.full((2, m), 7)
+    scratch = passive, part, np.zeros((m, m))
+    assert nonnegative_minimum(W, c, m, tolerance, x, np.zeros(m), gradient, *scratch), "iteration limit"
     return x, gradient
 
 
@@ -47,6 +47,26 @@ def random_problem(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np
         A = rng.normal(size=(int(rng.integers(1, 7)), n))
     root = rng.normal(size=(n, n))
     return A, root @ root.T + 0.1 * np.eye(n), rng.normal(size=n) * 10.0 ** rng.uniform(-3, 2)
+
+
+def test_rows_that_nothing_joins_push_as_they_would_alone():
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        problems = [random_problem(rng) for _ in range(int(rng.integers(2, 6)))]
+        alone, W, c = [], [], []
+        for A, M, u in problems:
+            own = A @ np.linalg.solve(M, A.T)
+            W.append(0.5 * (own + own.T))
+            c.append(A @ u)
+            alone.append(solve(W[-1], c[-1]))
+        mixed = rng.permutation(sum(map(len, c)))  # rows of all problems among one another
+        together = block_diag(*W)[np.ix_(mixed, mixed)]
+        x, gradient = solve(np.ascontiguousarray(together), np.concatenate(c)[mixed])
+        scale = max(np.abs(each).max() for each in c)
+        np.testing.assert_allclose(
+            gradient, np.concatenate([g for _, g in alone])[mixed], rtol=0, atol=1e-8 * scale
+        )
+        assert np.all(x >= 0.0)
 
 
 def test_no_contact_pulls_and_none_closes_on_2000_random_problems():

@@ -73,7 +73,7 @@ def close_gaps(plan, state, inp, ws, t):
         if gap <= CLOSED:
             return gap
         ldl_factor(ws.M, ws.u0.size, ws.L)
-        n, _ = orthonormal_constraints(m, ws.u0.size, ws)
+        n, _ = orthonormal_constraints(plan, m, ws.u0.size, ws)
         for r in range(ws.us.size):
             ws.us[r] = 0.0
         meet_rates(n, ws.us, ws.y, ws)
@@ -245,7 +245,7 @@ def impose(plan, state, inp, ws, out, t):
     if gap <= NEAR:
         evaluate_rows(plan, state, ws.q0, ws.u0, t, ws.counts[HELD_ROWS], ws)
         ldl_factor(ws.M, ws.u0.size, ws.L)
-        _, clash = orthonormal_constraints(ws.counts[HELD_ROWS], ws.u0.size, ws)
+        _, clash = orthonormal_constraints(plan, ws.counts[HELD_ROWS], ws.u0.size, ws)
         deep = max(0.0, deepest(plan, state, ws) - before)
         if clash <= CLASH and deep <= PUSHED_IN:
             return gap, clash, deep

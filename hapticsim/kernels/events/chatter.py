@@ -42,7 +42,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
                 m += 1
     if m > first:
         ldl_factor(ws.M, ws.u0.size, ws.L)
-        n, _ = orthonormal_constraints(m, ws.u0.size, ws)
+        n, _ = orthonormal_constraints(plan, m, ws.u0.size, ws)
         meet_rates(n, ws.u0, ws.us, ws)
         lost = energy_lost(ws, ws.us)
         for i in range(first, m):

@@ -60,6 +60,8 @@ def energy_lost(ws, change):
     """Kinetic energy [J] that a change of speeds took, which led to ws.u0: -change' M (u0 - change / 2)."""
     total = 0.0
     for r in range(change.size):
+        if change[r] == 0.0:  # of a body that was not struck
+            continue
         for k in range(change.size):
             total -= change[r] * ws.M[r, k] * (ws.u0[k] - 0.5 * change[k])
     return total
@@ -142,11 +144,11 @@ def strike(plan, state, inp, ws, out, t, first, m):
     nu = ws.u0.size
     by_constraints = by_contacts = 0.0
     ldl_factor(ws.M, nu, ws.L)
-    n, clash = orthonormal_constraints(first, nu, ws)
+    n, clash = orthonormal_constraints(plan, first, nu, ws)
     if n > 0:
         meet_rates(n, ws.u0, ws.us, ws)
         by_constraints = energy_lost(ws, ws.us)
-    contact_mobility(first, m, n, nu, ws)
+    contact_mobility(plan, first, m, n, nu, ws)
     hit = False
     for i in range(first, m):
         rate = rate_of(ws.A, i, ws.u0, ws.b)
@@ -157,7 +159,7 @@ def strike(plan, state, inp, ws, out, t, first, m):
         ws.c[i - first] = rate
     if hit:
         n_contacts, met = m - first, RATE_REST * 1e-4
-        nonnegative_minimum(ws.Wr, ws.c, n_contacts, met, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+        nonnegative_minimum(ws.Wr, ws.c, n_contacts, met, ws.x, ws.z, ws.grad, ws.passive, ws.part_rows, ws.P)
         for r in range(nu):
             change = 0.0
             for i in range(m - first):
@@ -168,7 +170,7 @@ def strike(plan, state, inp, ws, out, t, first, m):
     if hit or n > 0:
         terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
         evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
-        n, clash = orthonormal_constraints(first, nu, ws)
+        n, clash = orthonormal_constraints(plan, first, nu, ws)
     return by_constraints, by_contacts, n, clash
 
 
@@ -225,11 +227,13 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         if kept < m:
             m = kept
             evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
-            contact_mobility(first, m, n, ws.u0.size, ws)
+            contact_mobility(plan, first, m, n, ws.u0.size, ws)
         if m > first:
             evaluate_friction(plan, state, ws, t)
             scale = free_accelerations(first, m, n, ws)
-            nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+            nonnegative_minimum(
+                ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.part_rows, ws.P
+            )
             kept, work = first, 0.0
             for i in range(first, m):
                 if ws.grad[i - first] <= 1e-9 * scale:

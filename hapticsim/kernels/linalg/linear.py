@@ -145,14 +145,22 @@ def ldl_factor(A, n, L):
 @kernel
 def ldl_solve(L, n, b):
     """Solve L D L' x = b in place of b (n,)."""
-    start, _ = extent(b, n)
+    ldl_solve_between(L, 0, n, b)
+
+
+@kernel
+def ldl_solve_between(L, first, last, b):
+    """The same where b is 0 outside the places first to last, and L has nothing that leads out of these."""
+    start = first
+    while start < last and b[start] == 0.0:
+        start += 1
     end = start
-    for i in range(start, n):
+    for i in range(start, last):
         for k in range(start, end):
             b[i] -= L[i, k] * b[k]
         if b[i] != 0.0:
             end = i + 1
-    for i in range(end - 1, -1, -1):
+    for i in range(end - 1, first - 1, -1):
         total = b[i] * L[i, i]
         for k in range(i + 1, end):
             total -= L[k, i] * b[k]

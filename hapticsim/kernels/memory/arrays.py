@@ -301,6 +301,7 @@ class Workspace(Block):
     z: Vector = of("nr")
     grad: Vector = of("nr")
     passive: IntVector = of("nr")
+    part_rows: IntVector = of("nr")  # rows whose forces depend on one another (unilateral.py)
     P: Matrix = of("nr, nr")
     R: Matrix = of("nr, nu")  # selection: rows turned, then the factor of pivoted QR
     U: Matrix = of("nr, nr")  # selection: left vectors

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.linalg.linear import extent, ldl_solve
+from hapticsim.kernels.linalg.linear import extent, ldl_solve_between
 from hapticsim.kernels.machine_code.jit import kernel
 
 DEPENDENT = 1e-14  # of the largest square A M^-1 A' of a row: what is left of one that depends on others
@@ -18,7 +18,27 @@ CLASH = 1e-9  # [m/s] or [1/s] a redundant row asks for another rate than the ot
 
 
 @kernel
-def orthonormal_constraints(m, nu, ws):
+def respond(plan, ws, i, Y):
+    """Y = M^-1 A' of the imposed row i, which is 0 outside its trees; by the factor ws.L of M."""
+    for r in range(Y.size):
+        Y[r] = ws.A[i, r]
+    a, b = plan.row_tree_a[ws.rows[i]], plan.row_tree_b[ws.rows[i]]
+    if a >= 0:
+        ldl_solve_between(ws.L, plan.tree_first[a], plan.tree_end[a], Y)
+    if b >= 0 and b != a:
+        ldl_solve_between(ws.L, plan.tree_first[b], plan.tree_end[b], Y)
+
+
+@kernel
+def share_a_tree(plan, ws, i, j):
+    """Whether the imposed rows i and j are about a common tree."""
+    a, b = plan.row_tree_a[ws.rows[i]], plan.row_tree_b[ws.rows[i]]
+    c, d = plan.row_tree_a[ws.rows[j]], plan.row_tree_b[ws.rows[j]]
+    return (a >= 0 and (a == c or a == d)) or (b >= 0 and (b == c or b == d))
+
+
+@kernel
+def orthonormal_constraints(plan, m, nu, ws):
     """Write Q, QY = M^-1 Q, qb and qr from the first m rows of ws.A, ws.b, ws.s and the factor ws.L of M.
 
     Returns the number of independent rows, and the largest rate by which a dependent one contradicts them.
@@ -26,9 +46,7 @@ def orthonormal_constraints(m, nu, ws):
     n, clash, largest = 0, 0.0, 0.0
     for i in range(m):
         Y = ws.Y[i]
-        for r in range(nu):
-            Y[r] = ws.A[i, r]
-        ldl_solve(ws.L, nu, Y)
+        respond(plan, ws, i, Y)
         largest = max(largest, _dot(ws.A[i], Y, nu))
     for i in range(m):
         Q, Y = ws.Q[n], ws.QY[n]
@@ -87,16 +105,14 @@ def meet_accelerations(n, udot, ws):
 
 
 @kernel
-def contact_mobility(first, m, n, nu, ws):
+def contact_mobility(plan, first, m, n, nu, ws):
     """Y = (P M^-1 A')' and W = A P M^-1 A' of the rows first..m of ws.A, P what n constraints leave.
 
     Both are counted from 0 for the first contact; of one whose rate the constraints prescribe both are 0.
     """
     for i in range(first, m):
         Y = ws.Y[i - first]
-        for r in range(nu):
-            Y[r] = ws.A[i, r]
-        ldl_solve(ws.L, nu, Y)
+        respond(plan, ws, i, Y)
         alone = _dot(ws.A[i], Y, nu) if n > 0 else 0.0
         for j in range(n):
             share = _dot(ws.A[i], ws.QY[j], nu)
@@ -110,7 +126,8 @@ def contact_mobility(first, m, n, nu, ws):
         begin, end = extent(row, nu)
         for j in range(i + 1):
             total = 0.0
-            for r in range(begin, end):
-                total += row[r] * ws.Y[j, r]
+            if n > 0 or share_a_tree(plan, ws, first + i, first + j):
+                for r in range(begin, end):
+                    total += row[r] * ws.Y[j, r]
             ws.Wr[i, j] = total
             ws.Wr[j, i] = total

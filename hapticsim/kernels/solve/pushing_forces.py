@@ -5,7 +5,12 @@ from __future__ import annotations
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
-from hapticsim.kernels.solve.mobility import contact_mobility, meet_accelerations, orthonormal_constraints
+from hapticsim.kernels.solve.mobility import (
+    contact_mobility,
+    meet_accelerations,
+    orthonormal_constraints,
+    respond,
+)
 from hapticsim.kernels.solve.unilateral import nonnegative_minimum, solve_passive
 
 
@@ -30,7 +35,7 @@ def free_accelerations(first, m, n, ws):
     return scale
 
 
-def find_feasible_forces(ws, m):
+def find_feasible_forces(plan, ws, m):
     """Whether the m imposed rows can hold with contacts that only push; ws.lam becomes the forces that come
     nearest, of contacts.
 
@@ -41,10 +46,12 @@ def find_feasible_forces(ws, m):
     first = ws.counts[HELD_ROWS]
     if not ldl_factor(ws.M, ws.u0.size, ws.L):
         return False
-    n, _ = orthonormal_constraints(first, ws.u0.size, ws)
-    contact_mobility(first, m, n, ws.u0.size, ws)
+    n, _ = orthonormal_constraints(plan, first, ws.u0.size, ws)
+    contact_mobility(plan, first, m, n, ws.u0.size, ws)
     scale = free_accelerations(first, m, n, ws)
-    nonnegative_minimum(ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.P)
+    nonnegative_minimum(
+        ws.Wr, ws.c, m - first, 1e-10 * scale, ws.x, ws.z, ws.grad, ws.passive, ws.part_rows, ws.P
+    )
     holds = True
     for r in range(ws.us.size):
         ws.us[r] = 0.0
@@ -55,21 +62,19 @@ def find_feasible_forces(ws, m):
         if ws.grad[i - first] > 1e-9 * scale:
             holds = False
     if first > 0:
-        take_over(first, ws.us, ws)
+        take_over(plan, first, ws.us, ws)
     return holds
 
 
 @kernel
-def take_over(first, load, ws):
+def take_over(plan, first, load, ws):
     """Add to ws.lam of the first rows, of constraints, what they bear of a load (n,) that contacts gave up.
 
     Least squares in the metric M^-1, by the factor ws.L of M; of rows that depend on others nothing is asked.
     """
     nu = load.size
     for i in range(first):
-        for r in range(nu):
-            ws.Y[i, r] = ws.A[i, r]
-        ldl_solve(ws.L, nu, ws.Y[i])
+        respond(plan, ws, i, ws.Y[i])
         ws.passive[i] = 1
     for i in range(first):
         ws.c[i] = 0.0

@@ -14,26 +14,66 @@ from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.machine_code.jit import kernel
 
 FREE, PASSIVE, BARRED = 0, 1, 2  # x = 0; x solved for; x = 0 because the row depends on the passive ones
+UNSEEN, SEEN = 3, 4  # before a part is solved: which rows are in it
 DEPENDENT = 1e-11  # a pivot below this share of the row's own entry in W is rounding
 
 
 @kernel
-def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, P):
+def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, part, P):
     """Write the minimiser x (m,) of 1/2 x'Wx + c'x over x >= 0, and W x + c to gradient.
 
     tolerance  a gradient above -tolerance counts as met.
+    Rows that W does not join are solved part by part.  z (m,), passive (m,), part (m,) and P (m, m) scratch.
     Returns False when the iteration limit was reached (x is then feasible, not optimal).
     """
+    done = True
     for i in range(m):
         x[i] = 0.0
-        passive[i] = FREE
+        passive[i] = UNSEEN
+    for i in range(m):
+        if passive[i] == UNSEEN:
+            n = gather_part(W, m, i, passive, part)
+            if not minimise_part(W, c, m, tolerance, x, z, gradient, passive, part, n, P):
+                done = False
+    return done
+
+
+@kernel
+def gather_part(W, m, first, passive, part):
+    """Write to part the rows that W joins with row ``first``, in rising order; return their number.
+
+    passive   UNSEEN for the rows that are in no part yet; becomes FREE for those of this one.
+    """
+    part[0], n, seen = first, 1, 0
+    passive[first] = SEEN
+    while seen < n:
+        row = W[part[seen]]
+        for j in range(m):
+            if row[j] != 0.0 and passive[j] == UNSEEN:
+                passive[j] = SEEN
+                part[n] = j
+                n += 1
+        seen += 1
+    n = 0
+    for i in range(first, m):
+        if passive[i] == SEEN:
+            passive[i] = FREE
+            part[n] = i
+            n += 1
+    return n
+
+
+@kernel
+def minimise_part(W, c, m, tolerance, x, z, gradient, passive, part, n, P):
+    """``nonnegative_minimum`` for the n rows of a part; no other row is passive."""
     done = False
-    for _ in range(3 * m + 3):
+    for _ in range(3 * n + 3):
         worst, enter = -tolerance, -1
-        for i in range(m):
-            total = c[i]
-            for j in range(m):
-                total += W[i, j] * x[j]
+        for a in range(n):
+            i = part[a]
+            total, row = c[i], W[i]
+            for b in range(n):
+                total += row[part[b]] * x[part[b]]
             gradient[i] = total
             if passive[i] == FREE and total < worst:
                 worst, enter = total, i
@@ -46,23 +86,28 @@ def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, P):
                 passive[enter] = BARRED
                 break
             alpha, leave = 1.0, -1
-            for i in range(m):
+            for a in range(n):
+                i = part[a]
                 if passive[i] == PASSIVE and z[i] <= 0.0:
                     step = x[i] / (x[i] - z[i]) if x[i] > z[i] else 0.0
                     if step < alpha:
                         alpha, leave = step, i
             if leave < 0:
-                for i in range(m):
+                for a in range(n):
+                    i = part[a]
                     x[i] = z[i] if passive[i] == PASSIVE else 0.0
                 break
-            for i in range(m):
+            for a in range(n):
+                i = part[a]
                 if passive[i] == PASSIVE:
                     x[i] += alpha * (z[i] - x[i])
             x[leave] = 0.0
             passive[leave] = FREE
-            for i in range(m):
-                if passive[i] == BARRED:
-                    passive[i] = FREE
+            for a in range(n):
+                if passive[part[a]] == BARRED:
+                    passive[part[a]] = FREE
+    for a in range(n):
+        passive[part[a]] = FREE
     return done
 
 
