@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 
 from hapticsim.kernels.linalg import selection
-from hapticsim.kernels.solve import islands
-from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
+from tests.kernel_access import INT, INTS, MATRIX, VECTOR, compiled
 
 select_speeds = compiled(
     selection.select_speeds,
     MATRIX, INT, INT, INT, MATRIX, INTS, INT, MATRIX, MATRIX, MATRIX, VECTOR, VECTOR, INTS,
 )  # fmt: skip
-take_as_one = compiled(islands.take_as_one, WORKSPACE, INT, INT, INT)
 
 
 def choose(A: np.ndarray, M: np.ndarray, before: int = 0, order: np.ndarray | None = None) -> Any:
@@ -39,8 +37,3 @@ def choose(A: np.ndarray, M: np.ndarray, before: int = 0, order: np.ndarray | No
         order = np.array(chosen + [k for k in range(n) if k not in chosen], np.int64)
     it.order = order
     return it
-
-
-def as_one_island(ws: Any, m: int, r: int, n: int) -> None:
-    """Tell the embedding that all m rows of rank r and n speeds belong together."""
-    take_as_one(ws, m, r, n)

@@ -26,8 +26,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
-from hapticsim.kernels.solve.embedding import IMPOSED, embedded_acceleration
-from hapticsim.kernels.solve.islands import take_as_one
+from hapticsim.kernels.solve.embedding import embedded_acceleration
 from hapticsim.kernels.solve.response import response_acceleration
 
 STATES = 16
@@ -52,14 +51,14 @@ def dense_loop(calls, kane, q, u, tau, orders, r, ws, qdot, udot):
         point_rows(r, ws.V, ws.acc, ws.A, ws.s)
         for j in range(u.shape[1]):
             ws.f[j] = tau[k, j] - ws.h[j]
-        embedded_acceleration(ws.A, ws.s, IMPOSED, r, orders[k], ws.M, ws.f, ws, udot[k])
+        embedded_acceleration(ws.A, ws.s, r, orders[k], ws.M, ws.f, ws, udot[k])
 
 
 def solve_loop(calls, order, r, ws, udot):
     """Rows and embedding alone, with what ``kane`` left in ws."""
     for _ in range(calls):
         point_rows(r, ws.V, ws.acc, ws.A, ws.s)
-        embedded_acceleration(ws.A, ws.s, IMPOSED, r, order, ws.M, ws.f, ws, udot)
+        embedded_acceleration(ws.A, ws.s, r, order, ws.M, ws.f, ws, udot)
 
 
 def response_loop(
@@ -163,7 +162,6 @@ class Case:
             (MATRIX, *[int64] * 3, MATRIX, INTS, int64, *[MATRIX] * 3, VECTOR, VECTOR, INTS),
         )
         ws, r, n, combine = self.ws, self.r, self.equations.nu, np.eye(self.r)
-        compile_cached(take_as_one.py_func, (WORKSPACE, *[int64] * 3))(ws, r, r, n)
         for k in range(STATES):
             kane = self.equations.kernels.kane
             kane(self.q[k], self.u[k], self.scratch[-1], ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)

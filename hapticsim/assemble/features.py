@@ -18,4 +18,6 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.EDGES
     if ON_MESH in kinds:
         features |= Feature.MESHES
+    if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:
+        features |= Feature.TREES
     return features

@@ -46,6 +46,7 @@ from hapticsim.kernels.motion.stage import (
 )
 from hapticsim.kernels.rows.constraint_rows import write_constraint_rows
 from hapticsim.kernels.rows.friction import write_friction_guards
+from hapticsim.kernels.solve.island_solves import change_of_islands, forces_of_islands, solve_islands
 from hapticsim.kernels.solve.pushing_forces import find_feasible_forces
 from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
@@ -61,6 +62,7 @@ class Feature(Flag):
     CONSTRAINTS = auto()
     EDGES = auto()  # pairs of shapes whose edges may cross
     MESHES = auto()
+    TREES = auto()  # more than one kinematic tree
 
 
 EVERY_FEATURE = ~Feature(0)
@@ -102,6 +104,11 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "activate_by_touch": Called(activate_touched, units.CHANGE, __name__),
         "resolve_after_switch": Called(resolve_switched_constraints, units.CHANGE, __name__),
         "activate": Called(activate_constraints, units.CHANGE, __name__),
+    },
+    Feature.TREES: {
+        "solve_islands": Called(solve_islands, units.ISLANDS, __name__),
+        "forces_of_islands": Called(forces_of_islands, units.FORCES, __name__),
+        "change_of_islands": Called(change_of_islands, units.SPREAD, __name__),
     },
     Feature.EDGES: {"put_edges": Called(put_edges, units.EDGES, __name__)},
     Feature.MESHES: {

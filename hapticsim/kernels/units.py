@@ -34,6 +34,9 @@ FOLLOW = types.void(_PLAN, _STATE, _mat)
 EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 TERMS = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec)
 REDUNDANT = f8(_STATE, _WORKSPACE, int64, _vec)
+ISLANDS = f8(_PLAN, _STATE, _WORKSPACE, int64, _vec)
+FORCES = types.void(_PLAN, _STATE, _WORKSPACE, int64, _vec)
+SPREAD = types.void(_PLAN, _STATE, _WORKSPACE, int64, _vec, _vec)
 SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
 FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
@@ -49,6 +52,9 @@ _follow_at = callable_at(FOLLOW)
 _edges_at = callable_at(EDGES)
 _terms_at = callable_at(TERMS)
 _redundant_at = callable_at(REDUNDANT)
+_islands_at = callable_at(ISLANDS)
+_forces_at = callable_at(FORCES)
+_spread_at = callable_at(SPREAD)
 _slipping_at = callable_at(SOLVE_SLIPPING)
 _feasible_at = callable_at(FEASIBLE)
 _friction_at = callable_at(FRICTION)
@@ -143,6 +149,24 @@ def terms(plan, state, inp, ws, q, u, t, qdot):
 def solve_redundant(plan, state, ws, m, udot):
     """udot with m rows that depend on one another: ``motion.stage.embed_redundant``.  Returns |det A_D|."""
     return _redundant_at(plan.solve_redundant)(state, ws, m, udot)
+
+
+@inlined
+def solve_islands(plan, state, ws, m, udot):
+    """udot of several trees with m rows: ``solve.island_solves.solve_islands``.  Returns |det A_D|."""
+    return _islands_at(plan.solve_islands)(plan, state, ws, m, udot)
+
+
+@inlined
+def forces_of_islands(plan, state, ws, m, udot):
+    """ws.lam of m rows on several trees: ``solve.island_solves.forces_of_islands``."""
+    _forces_at(plan.forces_of_islands)(plan, state, ws, m, udot)
+
+
+@inlined
+def change_of_islands(plan, state, ws, m, missing, change):
+    """The least change that m rows on several trees ask for: ``solve.island_solves.change_of_islands``."""
+    _spread_at(plan.change_of_islands)(plan, state, ws, m, missing, change)
 
 
 @inlined

@@ -11,12 +11,12 @@ from hapticsim.kernels.memory.allocate import sizes_of_run
 from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.solve import embedding
 from tests import naive, plain_solves
-from tests.choices import as_one_island, choose
+from tests.choices import choose
 from tests.kernel_access import INT, INTS, MATRIX, VECTOR, WORKSPACE, compiled
 
-combine_rows = compiled(embedding.combine_rows, MATRIX, MATRIX, VECTOR, WORKSPACE)
+combine_rows = compiled(embedding.combine_rows, MATRIX, INT, INT, MATRIX, VECTOR, MATRIX, VECTOR)
 embedded_acceleration = compiled(
-    embedding.embedded_acceleration, MATRIX, VECTOR, INT, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR
+    embedding.embedded_acceleration, MATRIX, VECTOR, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR
 )
 constraint_forces = compiled(
     embedding.constraint_forces, MATRIX, INT, INT, INTS, MATRIX, VECTOR, WORKSPACE, VECTOR, VECTOR
@@ -24,15 +24,12 @@ constraint_forces = compiled(
 
 
 def embedded(case: SimpleNamespace, udot: np.ndarray) -> float:
-    """Accelerations with all rows of a case as one island; |det A_D|."""
-    ws, r = case.ws, case.rank
-    as_one_island(ws, case.m, r, case.n)
-    if r == case.m:
-        return embedded_acceleration(
-            case.A, case.s, embedding.IMPOSED, r, case.order, case.M, case.f, ws, udot
-        )
-    combine_rows(case.combine, case.A, case.s, ws)
-    return embedded_acceleration(ws.B, ws.t, embedding.COMBINED, r, case.order, case.M, case.f, ws, udot)
+    """Accelerations of a case; |det A_D|."""
+    rows, rest = case.A, case.s
+    if case.rank < case.m:
+        rows, rest = case.ws.B, case.ws.t
+        combine_rows(case.combine, case.m, case.rank, case.A, case.s, rows, rest)
+    return embedded_acceleration(rows, rest, case.rank, case.order, case.M, case.f, case.ws, udot)
 
 
 def system(rng: np.random.Generator, n: int, r: int, redundant: int) -> SimpleNamespace:
@@ -97,13 +94,11 @@ def test_bodies_that_have_nothing_to_do_with_one_another_move_as_where_nothing_i
         s = A @ rng.normal(size=n)
         ws, it, udot = Workspace.zeros(sizes_of_run(n, n) | {"nr": m}), choose(A, M), np.full(n, np.nan)
         r, order, combine = it.rank, it.order, it.combine
-        as_one_island(ws, m, r, n)
-        ws.B[:], ws.t[:] = np.nan, np.nan
-        combine_rows(combine, A, s, ws)
-        B, t = ws.B.copy(), ws.t.copy()
+        B, t = np.full((m, n), np.nan), np.full(m, np.nan)
+        combine_rows(combine, m, r, A, s, B, t)
         np.testing.assert_array_equal(B[:r], plain_solves.combined(combine, r, A))
         np.testing.assert_array_equal(t[:r], plain_solves.combined(combine, r, s[:, None])[:, 0])
-        assert embedded_acceleration(B, t, embedding.COMBINED, r, order, M, f, ws, udot) > 0.0
+        assert embedded_acceleration(B, t, r, order, M, f, ws, udot) > 0.0
         plain = plain_solves.embedded(B[:r], t[:r], order, M, f)
         if r > 1:  # one row alone takes a way of its own
             np.testing.assert_array_equal(udot, plain)

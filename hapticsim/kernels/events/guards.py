@@ -24,7 +24,7 @@ from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.row_table import FREE, HELD
-from hapticsim.kernels.solve.embedding import constraint_forces
+from hapticsim.kernels.solve.row_forces import write_row_forces
 from hapticsim.kernels.units import feasible_forces, gap, read_friction_guards
 
 FIRE = 1e-12  # beyond this a guard has fired
@@ -41,7 +41,7 @@ def row_forces(plan, state, ws, m, udot):
     Returns True when a contact pulls.
     """
     if ws.counts[RESPONDED] == 0:
-        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+        write_row_forces(plan, state, ws, m, udot)
     first = ws.counts[HELD_ROWS]
     pulls = False
     for i in range(first, m):

@@ -49,6 +49,9 @@ class Plan(Block):
     choose: Int
     terms: Int
     solve_redundant: Int
+    solve_islands: Int  # 0 with one tree, as the next two
+    forces_of_islands: Int
+    change_of_islands: Int
     solve_slipping: Int  # 0 without constraints, as what says so below
     free_stage: Int
     stage: Int
@@ -285,7 +288,7 @@ class Workspace(Block):
     island_of: IntVector = of("nt")  # island of each tree
     island_row: IntVector = of("nt + 1")  # first place in ordered_rows of each
     island_dependent: IntVector = of("nt + 1")  # first dependent speed of each, in State.order
-    island_free: IntVector = of("nt + 1")  # first independent speed of each, counted from the rank
+    island_free: IntVector = of("nt + 1")  # first independent speed of each, in State.order
     ordered_rows: IntVector = of("nr")  # imposed rows, those of an island side by side
     lam: Vector = of("nr")  # [N] row forces at the stage last evaluated
     push: Vector = of("nr")  # [m] force guards of the imposed rows, negative where a row would pull

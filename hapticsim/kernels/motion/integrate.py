@@ -12,7 +12,7 @@ from hapticsim.kernels.motion.energy import FIRST, PIECE, POWER, TURNED
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.motion.substeps import extrapolate
 from hapticsim.kernels.rows.row_table import rate_of
-from hapticsim.kernels.solve.embedding import least_change
+from hapticsim.kernels.solve.row_forces import change_speeds
 from hapticsim.kernels.units import stage
 
 LOST = 1e-3  # [m] or [rad] a constraint that is off by more at the start of a tick cannot be met
@@ -105,13 +105,13 @@ def project(plan, state, ws, m):
     if largest_gap(ws, m) > 0.0 and largest_gap(ws, ws.counts[HELD_ROWS]) <= LOST:
         for i in range(m):
             ws.t[i] = -ws.phi[i]
-        least_change(state.combine, m, state.rank[0], state.order, ws, ws.t, ws.us)
+        change_speeds(plan, state, ws, m, ws.t, ws.us)
         displace_at(plan.displace)(ws.q0, ws.us, ws.qs)
         for i in range(ws.q0.size):
             ws.q0[i] = ws.qs[i]
     for i in range(m):
         ws.t[i] = -rate_of(ws.A, i, ws.u0, ws.b)
-    least_change(state.combine, m, state.rank[0], state.order, ws, ws.t, ws.us)
+    change_speeds(plan, state, ws, m, ws.t, ws.us)
     for i in range(ws.u0.size):
         ws.u0[i] += ws.us[i]
 

@@ -15,16 +15,10 @@ from hapticsim.kernels.motion.energy import POWER
 from hapticsim.kernels.motion.stiffness import make_implicit
 from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction
 from hapticsim.kernels.rows.row_table import evaluate_rows
-from hapticsim.kernels.solve.embedding import (
-    COMBINED,
-    IMPOSED,
-    combine_rows,
-    constraint_forces,
-    embedded_acceleration,
-)
-from hapticsim.kernels.solve.islands import find_islands
+from hapticsim.kernels.solve.embedding import combine_rows, embedded_acceleration
 from hapticsim.kernels.solve.response import response_acceleration
-from hapticsim.kernels.units import evaluate_slips, solve_redundant, solve_slipping
+from hapticsim.kernels.solve.row_forces import write_row_forces
+from hapticsim.kernels.units import evaluate_slips, solve_islands, solve_redundant, solve_slipping
 
 
 @inlined
@@ -75,12 +69,12 @@ def evaluate_terms(plan, state, inp, ws, q, u, t, qdot):
 
 
 @kernel
-def add_power_of_rows(state, ws, udot, m):
+def add_power_of_rows(plan, state, ws, udot, m):
     """Add to the power at the stage that of the rows, lambda . b: only what prescribes a rate does work.
 
     Not u . A' lambda, which would count what the step is off its contacts as work put in.
     """
-    constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+    write_row_forces(plan, state, ws, m, udot)
     for i in range(m):
         ws.work[POWER] += ws.lam[i] * ws.b[i]
 
@@ -88,16 +82,18 @@ def add_power_of_rows(state, ws, udot, m):
 @inlined
 def solve_embedded(plan, state, ws, m, udot):
     """udot under ws.f with the m rows in ws.A embedded.  Returns |det A_D|."""
-    find_islands(plan, state, ws, m)
+    if plan.solve_islands != 0:
+        return solve_islands(plan, state, ws, m, udot)
     if state.rank[0] == m:
-        return embedded_acceleration(ws.A, ws.s, IMPOSED, m, state.order, ws.M, ws.f, ws, udot)
+        return embedded_acceleration(ws.A, ws.s, m, state.order, ws.M, ws.f, ws, udot)
     return solve_redundant(plan, state, ws, m, udot)
 
 
 def embed_redundant(state, ws, m, udot):
     """The same where some of the m rows depend on others: with as many combinations of them as are needed."""
-    combine_rows(state.combine, ws.A, ws.s, ws)
-    return embedded_acceleration(ws.B, ws.t, COMBINED, state.rank[0], state.order, ws.M, ws.f, ws, udot)
+    r = state.rank[0]
+    combine_rows(state.combine, m, r, ws.A, ws.s, ws.B, ws.t)
+    return embedded_acceleration(ws.B, ws.t, r, state.order, ws.M, ws.f, ws, udot)
 
 
 def embed_slipping(plan, state, ws, q, u, t, udot, m):
@@ -113,7 +109,7 @@ def embed_slipping(plan, state, ws, q, u, t, udot, m):
         det = solve_embedded(plan, state, ws, m, udot)
         if trial == SUBSTITUTIONS:
             break
-        constraint_forces(state.combine, m, state.rank[0], state.order, ws.M, ws.f, ws, udot, ws.lam)
+        write_row_forces(plan, state, ws, m, udot)
         if not apply_friction(plan, state, m, ws):
             break
     return det
@@ -149,7 +145,7 @@ def embedded_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     else:
         det = solve_slipping(plan, state, ws, q, u, t, udot, m)
     if plan.driven == 1:
-        add_power_of_rows(state, ws, udot, m)
+        add_power_of_rows(plan, state, ws, udot, m)
     return det
 
 

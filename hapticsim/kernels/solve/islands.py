@@ -66,12 +66,13 @@ def place_rows(plan, ws, m, count):
 
 @kernel
 def count_speeds(plan, ws, order, first, end, start, count):
-    """Write to start where the speeds order[first:end] of each island begin, counted from first.
+    """Write to start where the speeds order[first:end] of each island begin.
 
     Returns False where they do not stand island by island.
     """
     for b in range(count + 1):
         start[b] = 0
+    start[0] = first
     last = 0
     for i in range(first, end):
         b = ws.island_of[plan.tree_of_speed[order[i]]]
@@ -99,8 +100,8 @@ def span_islands(plan, ws, count):
 def take_as_one(ws, m, r, n):
     """Everything as one island: m rows of rank r in n speeds."""
     ws.islands[0] = 1
-    ws.island_row[0] = ws.island_dependent[0] = ws.island_free[0] = 0
-    ws.island_row[1], ws.island_dependent[1], ws.island_free[1] = m, r, n - r
+    ws.island_row[0], ws.island_dependent[0], ws.island_free[0] = 0, 0, r
+    ws.island_row[1], ws.island_dependent[1], ws.island_free[1] = m, r, n
     ws.island_first[0], ws.island_end[0] = 0, n
     for i in range(m):
         ws.ordered_rows[i] = i

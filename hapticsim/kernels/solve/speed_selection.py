@@ -9,13 +9,8 @@ from hapticsim.kernels.linalg.selection import condition_with, select_speeds
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICE, CHOICES, EVENTS, SELECTIONS
 from hapticsim.kernels.solve.diagnosis import null_vectors
-from hapticsim.kernels.solve.embedding import (
-    COMBINED,
-    IMPOSED,
-    combine_rows,
-    factor_dependent,
-    scaled_volume,
-)
+from hapticsim.kernels.solve.embedding import AS_THEY_STAND, BY_ISLAND, scaled_volume
+from hapticsim.kernels.solve.island_solves import combine_in_islands, factor_islands
 from hapticsim.kernels.solve.islands import find_islands, join_trees, place_rows, span_islands
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
@@ -210,14 +205,11 @@ def choose_independent(plan, state, ws, out, m, t):
         ws.earlier[i] = state.order[i]
     rank, condition, formerly, changed = choose_in_islands(plan, state, ws, m, before)
     find_islands(plan, state, ws, m)
-    det = 1.0
-    if rank < m:
-        combine_rows(state.combine, ws.A, ws.s, ws)
-    for b in range(ws.islands[0]):
-        if rank == m:
-            det *= factor_dependent(ws.A, IMPOSED, b, state.order, ws)
-        else:
-            det *= factor_dependent(ws.B, COMBINED, b, state.order, ws)
+    if rank == m:
+        det = factor_islands(ws.A, BY_ISLAND, state.order, ws)
+    else:
+        combine_in_islands(state.combine, ws)
+        det = factor_islands(ws.B, AS_THEY_STAND, state.order, ws)
     state.volume[0] = scaled_volume(det, rank, state.order, ws.M)
     if changed:
         out.counts[SELECTIONS] += 1

@@ -1,0 +1,113 @@
+"""The equations of motion of many bodies: what ``embedding`` does, island by island (islands.py).
+
+These are units of the tick that only scenes with several trees have.
+"""
+
+from __future__ import annotations
+
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.solve.embedding import (
+    AS_THEY_STAND,
+    BY_ISLAND,
+    accelerate,
+    dependent_forces,
+    factor_dependent,
+    give_up,
+    spread_change,
+)
+from hapticsim.kernels.solve.islands import find_islands
+
+
+def solve_islands(plan, state, ws, m, udot):
+    """udot under ws.f with the m rows in ws.A embedded, of which some may depend on others.
+
+    Returns |det A_D|, 0 where it is singular, as ``embedding.embedded_acceleration``.
+    """
+    find_islands(plan, state, ws, m)
+    if state.rank[0] == m:
+        return _accelerate_all(ws.A, ws.s, BY_ISLAND, state, ws, udot)
+    combine_in_islands(state.combine, ws)
+    return _accelerate_all(ws.B, ws.t, AS_THEY_STAND, state, ws, udot)
+
+
+@kernel
+def combine_in_islands(combine, ws):
+    """ws.B = combine' ws.A and ws.t = combine' ws.s, each island's combinations of its rows, in the speeds
+    between its first and its last alone."""
+    for b in range(ws.islands[0]):
+        low, high = ws.island_first[b], ws.island_end[b]
+        for i in range(ws.island_dependent[b], ws.island_dependent[b + 1]):
+            ws.t[i] = 0.0
+            for j in range(low, high):
+                ws.B[i, j] = 0.0
+        for place in range(ws.island_row[b], ws.island_row[b + 1]):
+            k = ws.ordered_rows[place]
+            row = ws.A[k]
+            for i in range(ws.island_dependent[b], ws.island_dependent[b + 1]):
+                share, combined = combine[k, i], ws.B[i]
+                if share != 0.0:
+                    ws.t[i] += share * ws.s[k]
+                    for j in range(low, high):
+                        combined[j] += share * row[j]
+
+
+@kernel
+def factor_islands(A, way, order, ws):
+    """Factor A_D of all islands into ws.LU; return the product of their |det A_D|."""
+    det = 1.0
+    for b in range(ws.islands[0]):
+        det *= factor_dependent(A, way, ws.island_dependent[b], ws.island_dependent[b + 1], order, ws)
+    return det
+
+
+@kernel
+def _accelerate_all(A, s, way, state, ws, udot):
+    """udot of all islands; |det A_D|."""
+    r, order = state.rank[0], state.order
+    det = factor_islands(A, way, order, ws)
+    if not det > 0.0:
+        give_up(udot, det)
+        return 0.0
+    for b in range(ws.islands[0]):
+        start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
+        first, last = ws.island_free[b], ws.island_free[b + 1]
+        trouble = accelerate(A, s, way, start, end, first, last, r, order, ws.M, ws.f, ws, udot)
+        if trouble != 0.0:
+            give_up(udot, det + trouble)
+            return 0.0
+    return det
+
+
+def forces_of_islands(plan, state, ws, m, udot):
+    """ws.lam of the m rows, as ``embedding.constraint_forces``; islands as ``solve_islands`` left them."""
+    r, order = state.rank[0], state.order
+    for b in range(ws.islands[0]):
+        start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
+        low, high = ws.island_first[b], ws.island_end[b]
+        dependent_forces(start, end, low, high, order, ws.M, ws.f, ws, udot)
+        for place in range(ws.island_row[b], ws.island_row[b + 1]):
+            k = ws.ordered_rows[place]
+            if r == m:
+                ws.lam[k] = ws.c[place]
+            else:
+                total = 0.0
+                for i in range(start, end):
+                    total += state.combine[k, i] * ws.c[i]
+                ws.lam[k] = total
+
+
+def change_of_islands(plan, state, ws, m, missing, change):
+    """``embedding.least_change``, with islands as ``solve_islands`` left them."""
+    r = state.rank[0]
+    for b in range(ws.islands[0]):
+        start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
+        for i in range(start, end):
+            if r == m:
+                ws.g[i] = missing[ws.ordered_rows[i]]
+            else:
+                total = 0.0
+                for place in range(ws.island_row[b], ws.island_row[b + 1]):
+                    k = ws.ordered_rows[place]
+                    total += state.combine[k, i] * missing[k]
+                ws.g[i] = total
+        spread_change(start, end, ws.island_free[b], ws.island_free[b + 1], r, state.order, ws, change)
