@@ -72,11 +72,14 @@ def _at(
     M, h, V = np.empty((n, n)), np.empty(n), np.empty((nf, n, 6))
     X, vel, acc = np.empty((nf, 12)), np.empty((nf, 6)), np.empty((nf, 6))
     equations.kernels.kane(q, np.zeros(n), np.empty(equations.nq), M, h, X, V, vel, acc)
+    of_speed, _ = scene.model.kinematic_trees()
+    starts = np.flatnonzero(np.diff(of_speed, prepend=-1))
+    whiten = np.zeros((n, n))
     try:
-        L = np.linalg.cholesky(M)
+        for start, end in zip(starts, [*starts[1:], n], strict=True):  # M has nothing between trees
+            whiten[start:end, start:end] = np.linalg.inv(np.linalg.cholesky(M[start:end, start:end]))
     except np.linalg.LinAlgError:
         return None
-    whiten = np.linalg.inv(L)
 
     def fastest(diagonal: np.ndarray) -> float:
         if not diagonal.any():

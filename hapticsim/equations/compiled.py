@@ -21,6 +21,7 @@ from hapticsim.equations.base import Equations, Progress, check_body
 from hapticsim.equations.catalogue import CATALOGUE, DIMENSIONS, shapes_of, traced
 from hapticsim.equations.codegen.cache import equations_folder, load_compiled
 from hapticsim.equations.codegen.emit import emit_module
+from hapticsim.equations.forest import generate_forest
 from hapticsim.equations.operations import operations_of
 from hapticsim.equations.scalars.precision import precision_of
 from hapticsim.equations.tree.checks import check_determined
@@ -42,8 +43,11 @@ def signature(name: str) -> Any:
 
 def generate(name: str, tree: MovingTree, frames: Sequence[str]) -> str:
     """Return the source of one function for one robot."""
-    trace, outputs = traced(name, tree, frames)
     about = f"{tree.name}: {name} ({tree.nq} coordinates, {tree.nu} speeds)."
+    forest = generate_forest(name, tree, frames, about)
+    if forest is not None:
+        return forest
+    trace, outputs = traced(name, tree, frames)
     return emit_module(name, shapes_of(name, tree, frames), trace, outputs, about)
 
 

@@ -105,6 +105,19 @@ def emit_lines(
     ]
 
 
+def kind_lines(
+    trace: Trace, outputs: Mapping[str, Any], cleared: Sequence[str], constants: Constants
+) -> list[str]:
+    """Return the lines of a function for one tree among several; arrays ``cleared`` hold zeros before."""
+    targets = [
+        (f"{array}[{index}]", value)
+        for array in outputs
+        for index, value in entries(outputs[array])
+        if not (array in cleared and _is_zero(value))
+    ]
+    return _lines(trace, (), targets, constants.word)
+
+
 def join_module(
     about: str, precision: Precision, imports: Sequence[str], functions: Sequence[Sequence[str]]
 ) -> str:

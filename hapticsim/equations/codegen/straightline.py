@@ -59,27 +59,84 @@ def straight_line(
     def wrap(function: Callable[..., None]) -> Any:
         if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
             return function
-        names = function.__code__.co_varnames[: function.__code__.co_argcount]
 
-        def typing(typingctx: Any, *arguments: Any) -> Any:
-            def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-                pointers = {
-                    name: context.make_array(kind)(context, builder, value).data
-                    for name, kind, value in zip(names, signature.args, values, strict=True)
-                }
-                real = context.get_value_type(signature.args[0].dtype)
-                data = _data(builder.module, real, numbers) if numbers else None
-                write(builder, pointers, shapes, real, _body_of(function), data)
-                return context.get_dummy_value()
+        def lines(builder: Any, pointers: dict[str, Any], real: Any) -> None:
+            data = _data(builder.module, real, numbers) if numbers else None
+            write(builder, pointers, shapes, real, _body_of(function), data)
 
-            return types.void(*arguments), codegen
-
-        # numba counts the arguments of an intrinsic by its signature
-        parameters = [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in ("typingctx", *names)]
-        typing.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
-        return intrinsic(typing)
+        return _intrinsic(function.__code__.co_varnames[: function.__code__.co_argcount], lines)
 
     return wrap
+
+
+def straight_line_at(
+    places: Sequence[tuple[Any, ...]], numbers: Sequence[float], /, **shapes: Shape
+) -> Callable[[Callable[..., None]], Any]:
+    """The same for a function that is called once for each place, and compiled once.
+
+    places : for each call where its numbers begin, and for each array where its entries do, as a tuple: in
+        the leading dimensions.
+    The function takes numbers first.
+    """
+
+    def wrap(function: Callable[..., None]) -> Any:
+        def in_places(*arrays: np.ndarray) -> None:
+            for start, *firsts in places:
+                views = [
+                    a[tuple(slice(k, None) for k in first)] for a, first in zip(arrays, firsts, strict=True)
+                ]
+                function(numbers[start:], *views)
+
+        if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return in_places
+
+        def lines(builder: Any, pointers: dict[str, Any], real: Any) -> None:
+            data = _data(builder.module, real, numbers) if numbers else real.as_pointer()(None)
+            pointer = real.as_pointer()
+            kind = ir.FunctionType(ir.VoidType(), [pointer] * (1 + len(pointers)))
+            once = ir.Function(builder.module, kind, builder.module.get_unique_name("kind"))
+            once.linkage = "internal"
+            once.attributes.add("noinline")
+            inside = ir.IRBuilder(once.append_basic_block())
+            own, *arguments = once.args
+            write(inside, dict(zip(pointers, arguments, strict=True)), shapes, real, _body_of(function), own)
+            inside.ret_void()
+            for start, *firsts in places:
+                offsets = [
+                    sum(k * math.prod(shapes[name][d + 1 :]) for d, k in enumerate(first))
+                    for name, first in zip(pointers, firsts, strict=True)
+                ]
+                there = [_after(builder, x, k) for x, k in zip(pointers.values(), offsets, strict=True)]
+                builder.call(once, [_after(builder, data, start), *there])
+
+        return _intrinsic(function.__code__.co_varnames[1 : function.__code__.co_argcount], lines)
+
+    return wrap
+
+
+def _after(builder: Any, pointer: Any, entries: int) -> Any:
+    """Return the address that many entries further on."""
+    return builder.gep(pointer, [ir.Constant(ir.IntType(64), entries)])
+
+
+def _intrinsic(names: Sequence[str], lines: Callable[..., None]) -> Any:
+    """Return what compiled code calls with arrays of these names; ``lines`` writes its instructions."""
+
+    def typing(typingctx: Any, *arguments: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, values: Any) -> Any:
+            pointers = {
+                name: context.make_array(kind)(context, builder, value).data
+                for name, kind, value in zip(names, signature.args, values, strict=True)
+            }
+            lines(builder, pointers, context.get_value_type(signature.args[0].dtype))
+            return context.get_dummy_value()
+
+        return types.void(*arguments), codegen
+
+    # numba counts the arguments of an intrinsic by its signature
+    parameters = [Parameter(n, Parameter.POSITIONAL_OR_KEYWORD) for n in ("typingctx", *names)]
+    typing.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return intrinsic(typing)
 
 
 def _body_of(function: Callable[..., None]) -> list[ast.stmt]:
