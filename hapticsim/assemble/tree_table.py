@@ -38,6 +38,7 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
 
     pairs = np.array([trees_of(row) for row in rows], np.int64).reshape(-1, 2)
     starts = np.append(start[kept], of_speed.size).astype(np.int64)
+    spans = [[starts[[t, t + 1]] for t in pair if t >= 0] for pair in pairs]
     of_frame = np.array([tree[name] for name in frames], np.int64)
     return {
         "tree_first": starts[:-1],
@@ -45,6 +46,8 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
         "tree_of_speed": np.repeat(np.arange(kept.size), np.diff(starts)).astype(np.int64),
         "frame_first": np.where(of_frame >= 0, starts[of_frame], 0).astype(np.int64),
         "frame_end": np.where(of_frame >= 0, starts[of_frame + 1], 0).astype(np.int64),
+        "row_first": np.array([min((s[0] for s in span), default=0) for span in spans], np.int64),
+        "row_end": np.array([max((s[1] for s in span), default=0) for span in spans], np.int64),
         "row_tree_a": np.ascontiguousarray(pairs[:, 0]),
         "row_tree_b": np.ascontiguousarray(pairs[:, 1]),
     }

@@ -141,6 +141,8 @@ class Plan(Block):
     row_b: IntVector = of("nw")  # frame of body B; of a contact the body with the surface
     row_tree_a: IntVector = of("nw")  # trees of its bodies, or of its speeds; -1: the world
     row_tree_b: IntVector = of("nw")
+    row_first: IntVector = of("nw")  # speeds among which those of its trees are, from first to end
+    row_end: IntVector = of("nw")
     row_point_a: Matrix = of("nw, 3")  # [m] in A; of a contact the centre of the sphere
     row_point_b: Matrix = of("nw, 3")  # [m] in B
     row_direction_a: Matrix = of("nw, 3")  # in A, unit

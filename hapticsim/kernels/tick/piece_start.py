@@ -39,7 +39,7 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
         return False
     rank, now = state.rank[0], scaled_volume(det, state.rank[0], state.order, ws.M)
     worse = not now > KEEP_CHOICE * state.volume[0] or now > GROWN * state.volume[0]
-    off = rank < m and (largest_gap(ws, m) > GAP_REDUNDANT or largest_rate(ws, m) > RATE_REDUNDANT)
+    off = rank < m and (largest_gap(ws, m) > GAP_REDUNDANT or largest_rate(plan, ws, m) > RATE_REDUNDANT)
     if worse or off:
         choose_speeds(plan, state, ws, out, m, t)
         if resolved == LOOKING and 0 < rank < state.rank[0]:
