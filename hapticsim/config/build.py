@@ -67,7 +67,7 @@ def build(
     shapes = _with_robot(_shapes(entry.shapes, model, file_of, refuse, notes), robot.shapes, refuse)
     q0, u0 = initial_state(entry.initial, model, robot.start, refuse, notes)
     mapping = entry.mapping
-    contacts = contact_pairs(entry.contacts, shapes, model, refuse, notes)
+    contacts = contact_pairs(entry.contacts, shapes, model, robot.apart, refuse, notes)
     constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
     notes += contact_notes(shapes, contacts, constraints, entry.max_rows)
     return Scene(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
 
 import numpy as np
 
 from hapticsim.config.mesh_file.read import read_mesh
+from hapticsim.config.robot.package_file import package_file
 from hapticsim.errors import ConfigError, listed
 from hapticsim.model.robot_file.urdf import MOST_PARTS
 from hapticsim.model.robot_file.urdf_elements import (
@@ -25,7 +24,6 @@ from hapticsim.model.scene import Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
-ROS_FOLDERS = (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share"))  # variables, and where packages lie
 
 
 def collision_shapes(path: Path, notes: list[str], corners: int | None = None) -> list[Shape]:
@@ -107,10 +105,7 @@ def _surface(file: Path, scale: tuple[float, ...], notes: list[str], corners: in
 
 
 def mesh_path(path: Path, key: str, name: str) -> Path:
-    """Where the mesh file lies that a URDF names: beside it, or in the package of a ``package://`` address.
-
-    A package is looked for among the folders above the URDF, then in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
-    """
+    """Where the mesh file lies that a URDF names: beside it, or in a package (``package://NAME/path``)."""
     kind, address, rest = name.rpartition("://")
     package, _, rest = rest.partition("/") if address else ("", "", rest)
     wrong = kind not in ("", "file", "package") or (kind == "file" and package not in ("", "localhost"))
@@ -122,22 +117,11 @@ def mesh_path(path: Path, key: str, name: str) -> Path:
         return Path("/", unquote(rest))
     if not kind:
         return path.parent / name
-    for folder in _package_folders(path, package):
-        if os.path.isfile(folder / rest):  # unlike Path.is_file it raises nothing
-            return folder / rest
+    if found := package_file(path, package, rest):
+        return found
     raise ConfigError(
         path,
         key,
         f"has a mesh in {name!r}, which is in no package {package!r} above the URDF: set ROS_PACKAGE_PATH to "
         f"the folder that holds {package!r}.",
     )
-
-
-def _package_folders(path: Path, package: str) -> Iterator[Path]:
-    for above in path.resolve().parents:
-        if above.name == package:
-            yield above
-        yield above / package
-    for variable, inner in ROS_FOLDERS:
-        for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
-            yield Path(folder) / inner / package

@@ -170,6 +170,11 @@ class Urdf(Section):
         default=True, description="couple joints that mimic others; false: they move on their own"
     )
     locked: list[Name] = Field(default=[], description="joints held fixed at zero displacement")
+    srdf: PathName | None = Field(
+        default=None,
+        description="SRDF file, relative to this config, or package://NAME/path: links whose collisions it "
+        "disables are in no pair that a * makes",
+    )
     collision: bool = Field(
         default=False, description="true: a shape for each collision element, named by its link"
     )
