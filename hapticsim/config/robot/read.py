@@ -11,8 +11,10 @@ from hapticsim.config.contacts.apart import Apart
 from hapticsim.config.robot.apart import apart_by_mjcf, apart_by_srdf
 from hapticsim.config.robot.collision_shapes import collision_shapes
 from hapticsim.config.robot.mjcf_shapes import mjcf_shapes
+from hapticsim.config.robot.mjcf_visuals import mjcf_visuals
 from hapticsim.config.robot.package_file import package_file
 from hapticsim.config.robot.tree import tree_of
+from hapticsim.config.robot.visuals import visual_shapes
 from hapticsim.config.schema.robot import MechanismEntry, Mjcf, Robot, Urdf
 from hapticsim.errors import ConfigError, Refuse, listed, nearest
 from hapticsim.files.special_file import SPECIAL, is_special
@@ -37,6 +39,7 @@ class RobotParts:
 
     model: SceneModel
     shapes: tuple[Shape, ...] = ()
+    visuals: tuple[Shape, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     springs: tuple[TorqueLaw, ...] = ()
     sites: dict[str, Handle] = field(default_factory=dict)
@@ -111,7 +114,15 @@ def _of_urdf(entry: Urdf, file_of: FileOf, refuse: Refuse, notes: list[str]) -> 
     if entry.srdf is not None:
         beside = [_srdf_path(entry.srdf, path, file_of((*place, "srdf")), refuse)]
         apart = apart_by_srdf(beside[0], path, {shape.name for shape in shapes}, notes)
-    return RobotParts(model, tuple(shapes), fingerprint=fingerprint_of(path, *beside), apart=apart)
+    visuals = visual_shapes(path, notes) if entry.visual else []
+    seen = {visual.body for visual in visuals}
+    return RobotParts(
+        model,
+        tuple(replace(shape, is_drawn=shape.body not in seen) for shape in shapes),
+        tuple(visuals),
+        fingerprint=fingerprint_of(path, *beside),
+        apart=apart,
+    )
 
 
 def _srdf_path(text: str, urdf: Path, file: Path, refuse: Refuse) -> Path:
@@ -137,6 +148,9 @@ def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
     robot = read_mjcf(path, notes)
     _check_corners(entry, place, refuse)
     shapes = mjcf_shapes(path, robot, notes, entry.corners) if entry.collision else []
+    visuals: list[Shape] = []
+    if entry.visual:
+        visuals, shapes = mjcf_visuals(robot, shapes, notes)
     start: dict[str, JointState] = {}
     if entry.keyframe is not None:
         valid = robot.names.keyframes
@@ -150,6 +164,7 @@ def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
     return RobotParts(
         robot.model,
         tuple(shapes),
+        tuple(visuals),
         robot.constraints,
         robot.springs,
         robot.sites,

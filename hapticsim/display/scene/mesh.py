@@ -20,6 +20,7 @@ _LONGEST, _MOST = (
     0.125,
     1500,
 )  # edge of a mesh, of its diagonal; and triangles to which it is divided for that
+_MOST_OF_SCENE = 4500  # the same of all meshes together: a frame of ten thousand triangles takes 0.1 s
 _RINGS = (
     8  # of facets along a capsule, at most, where there are meshes among whose triangles they are ordered
 )
@@ -100,10 +101,10 @@ def cylinder(radius: float, length: float, around: int, along: int = 1) -> tuple
     return points, np.concatenate([*sides, *ends])
 
 
-def divided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def divided(points: np.ndarray, triangles: np.ndarray, most: int = _MOST) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (nv, 3) [m] and triangles (nt, 3) of the same surface, its long triangles cut in halves.
 
-    Depth orders what is small.  A mesh of many triangles is taken as it is.
+    Depth orders what is small.  A mesh of many triangles is taken as it is; no other gets more than ``most``.
     """
     longest = _LONGEST * float(np.linalg.norm(np.ptp(points, axis=0)))
     while True:
@@ -112,7 +113,7 @@ def divided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.n
             np.roll(corners, -1, axis=1) - corners, axis=2
         )  # of the edge that begins there
         long = length.max(axis=1) > longest
-        if not long.any() or len(triangles) + int(long.sum()) > _MOST:
+        if not long.any() or len(triangles) + int(long.sum()) > most:
             return points, triangles
         turned = (length[long].argmax(axis=1)[:, None] + np.arange(3)) % 3
         a, b, c = np.take_along_axis(triangles[long], turned, axis=1).T
@@ -128,14 +129,15 @@ def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
     faces: list[np.ndarray] = [np.zeros((0, 4), dtype=int)]
     point_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
     face_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
-    count, meshes = 0, any(shape.kind == "mesh" for shape in shapes)
+    count, meshes = 0, sum(shape.kind == "mesh" for shape in shapes)
+    most = min(_MOST, _MOST_OF_SCENE // max(meshes, 1))
     for index, shape in enumerate(shapes):
         if shape.kind == "box":
             new_points, new_faces = box(*shape.size[:3])
         elif shape.kind == "plane":
             new_points, new_faces = box(shape.size[0], shape.size[1], 0.0)
         elif shape.kind == "mesh":
-            new_points, triangles = divided(shape.vertices_S, shape.triangles)
+            new_points, triangles = divided(shape.vertices_S, shape.triangles, most)
             new_faces = triangles[:, [0, 1, 2, 2]]
         else:
             around, over = COARSE if shape.size[0] <= _THIN_M else FINE

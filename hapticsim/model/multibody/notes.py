@@ -44,8 +44,8 @@ def urdf_notes(robot: ElementTree.Element, bodies: Sequence[Body], joints: Seque
     if meshes:
         files = "mesh file" if meshes == 1 else "mesh files"
         notes.append(
-            f"{meshes} {files}: a scene with robot.urdf.collision touches those of collision elements, "
-            "no other is read."
+            f"{meshes} {files}: a scene draws those of visual elements, and touches those of collision "
+            "elements with robot.urdf.collision."
         )
     notes.extend(joint_notes(joints))
     return notes
