@@ -97,9 +97,7 @@ class Scene:
     name: str
     model: SceneModel
     shapes: tuple[Shape, ...] = ()
-    visuals: tuple[
-        Shape, ...
-    ] = ()  # what its robot looks like: drawn, in no contact, without a place in shapes
+    visuals: tuple[Shape, ...] = ()  # what its robot looks like: drawn, and in no contact
     contacts: tuple[ContactPair, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     switch_on_button: dict[str, str] = field(default_factory=dict)  # constraint: wire.messages.FREE_BUTTONS
