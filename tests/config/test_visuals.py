@@ -276,3 +276,27 @@ def test_a_damaged_mesh_is_drawn_or_told(tmp_path, data, seed):
     told = [n for n in made.notes if "not drawn" in n]
     assert len(told) + len(made.visuals) == 1 and all("\n" not in n and n.endswith(".") for n in told)
     published_shapes(made, {"world": -1, "base": 0, "arm": 1})
+
+
+@given(data=st.data(), seed=st.integers(0, 10**6))
+@settings(
+    deadline=None,
+    max_examples=int(os.environ.get("HAPTICSIM_ROBOT_FILES", "100")),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_a_damaged_robot_is_drawn_or_told_or_refused_in_one_sentence(tmp_path, data, seed):
+    rng = random.Random(seed)
+    written(tmp_path / "cube.obj", CUBE, CUBE_TRIANGLES)
+    text = bytearray(robot(tmp_path, BALL + ALL + mesh("cube.obj", 'scale="1 2 3"')).read_bytes())
+    first = text.index(b"<visual")
+    for _ in range(rng.randint(1, 3)):
+        at = rng.randrange(first, len(text))
+        text[at : at + rng.randint(0, 12)] = data.draw(st.binary(max_size=8))
+    (tmp_path / "robot.urdf").write_bytes(text)
+    try:
+        made = loads("name: r\nrobot: {urdf: {path: robot.urdf}}\n", tmp_path / "scene.yaml")
+    except hs.ConfigError as refused:
+        assert "\n" not in str(refused) and str(refused).endswith(".")
+    else:
+        assert all("\n" not in note and note.endswith(".") for note in made.notes)
+        published_shapes(made, {"world": -1} | {name: i for i, name in enumerate(made.model.body_names)})
