@@ -25,7 +25,7 @@ from hapticsim.model.multibody.tree import Model
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.robot_file.fingerprint import fingerprint_of
 from hapticsim.model.robot_file.library import library_path
-from hapticsim.model.robot_file.urdf import load_urdf
+from hapticsim.model.robot_file.urdf import read_urdf
 from hapticsim.model.scene import Handle, Shape, TorqueLaw
 
 FORMS = ("urdf", "mjcf", "mechanism")
@@ -106,7 +106,7 @@ def _of_urdf(entry: Urdf, file_of: FileOf, refuse: Refuse, notes: list[str]) -> 
         path = _path(entry.path, file_of((*place, "path")), (*place, "path"), refuse)
     else:
         path = library_path(str(entry.package), refuse((*place, "package"), "").file)
-    model: Model = load_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
+    model: Model = read_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
     _check_corners(entry, place, refuse)
     shapes = collision_shapes(path, notes, entry.corners) if entry.collision else []
     apart: tuple[Apart, ...] = ()
