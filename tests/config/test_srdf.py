@@ -95,6 +95,16 @@ def test_shapes_that_a_scene_puts_on_a_link_count_as_the_link_and_a_floor_as_non
     assert not made & of("palm base") and of("palm upper", "palm floor", "hand floor") <= made
 
 
+def test_a_root_link_called_world_is_a_link_and_a_floor_of_the_scene_is_not(tmp_path):
+    (tmp_path / "arm.urdf").write_text(URDF.replace('"base"', '"world"'))
+    (tmp_path / "arm.srdf").write_text(SRDF.replace('"base"', '"world"'))
+    shapes = "shapes: [{name: floor, kind: plane}]\n"
+    text = "name: arm\nrobot: {urdf: {path: arm.urdf, srdf: arm.srdf, collision: true}}\n"
+    made = pairs(loads(f"{text}{shapes}contacts: {EVERY}\n", tmp_path / "scene.yaml"))
+    assert of("floor fore", "floor hand", "floor tool", "world tool") <= made
+    assert not made & of("world fore", "world hand")
+
+
 def test_what_has_no_default_collisions_touches_what_is_enabled(tmp_path):
     srdf = (
         '<robot name="arm"><disable_default_collisions link="base"/>'
