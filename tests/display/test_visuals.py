@@ -79,4 +79,4 @@ def test_told_so_the_window_draws_what_is_touched(surface, tmp_path):
 def test_the_faces_of_many_meshes_are_few(count):
     """Their long triangles are divided less, or a frame of a robot would take a tenth of a second."""
     shapes = [shape_of(f"m{k}", cuboid((0.5, 0.01, 0.01))) for k in range(count)]
-    assert len(tessellate(message_of(*shapes).shapes).faces) <= 4500
+    assert len(tessellate(message_of(*shapes).shapes).faces) <= 3500
