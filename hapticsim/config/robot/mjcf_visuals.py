@@ -42,18 +42,29 @@ def mjcf_visuals(
         if name in touched:
             continue
         if mj.geom_type[g] == MESH:
-            number = int(mj.geom_dataid[g])
-            surface = read.get(number) or Surface(*triangles_of(mj, number))
-            read[number] = surface
+            surface = _surface(robot, int(mj.geom_dataid[g]), read)
         visual = shape_of_geom(robot, g, f"{name}:visual", surface)
-        count = sum(len(one.triangles) for one in read.values())
-        if visual is None or len(visuals) == MOST or count > MOST_TRIANGLES:
+        if visual is None or len(visuals) == MOST:
             left_out.append(name)
         else:
             visuals.append(visual)
     if left_out:
-        notes.append(f"geoms that are not drawn: {', '.join(left_out)}.")
+        geoms = f"{len(left_out)} geoms are" if len(left_out) > 1 else "a geom is"
+        notes.append(
+            f"{geoms} not drawn, as {left_out[0]!r}: of a kind that is not offered, or beyond {MOST} geoms "
+            f"and {MOST_TRIANGLES} triangles."
+        )
     shown = {names.geoms[g] for g in np.flatnonzero(is_shown)}
     seen = {visual.body for visual in visuals} | {shape.body for shape in shapes if shape.name in shown}
     drawn = [replace(s, is_drawn=s.name in shown or s.body not in seen) for s in shapes]
     return visuals, drawn
+
+
+def _surface(robot: MjcfRobot, number: int, read: dict[int, Surface]) -> Surface | None:
+    """The surface of a mesh, or None where all together would have too many triangles."""
+    if number not in read:
+        surface = Surface(*triangles_of(robot.mj, number))
+        if len(surface.triangles) + sum(len(one.triangles) for one in read.values()) > MOST_TRIANGLES:
+            return None
+        read[number] = surface
+    return read[number]
