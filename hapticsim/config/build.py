@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,13 +69,14 @@ def build(
     shapes = _with_robot(_shapes(entry.shapes, model, file_of, refuse, notes), robot.shapes, refuse)
     q0, u0 = initial_state(entry.initial, model, robot.start, refuse, notes)
     mapping = entry.mapping
-    contacts = contact_pairs(entry.contacts, shapes, model, refuse, notes)
+    contacts = contact_pairs(entry.contacts, shapes, model, robot.apart, refuse, notes)
     constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
     notes += contact_notes(shapes, contacts, constraints, entry.max_rows)
     return Scene(
         name=entry.name,
         model=model,
         shapes=shapes,
+        visuals=_apart_from(robot.visuals, {shape.name for shape in shapes}),
         contacts=contacts,
         constraints=constraints,
         switch_on_button=switch_on_button(entry, constraints, refuse, notes),
@@ -173,6 +176,16 @@ def _with_robot(shapes: tuple[Shape, ...], of_robot: tuple[Shape, ...], refuse: 
                 f"= {shape.name!r} is taken by a shape of the robot: write another name.",
             )
     return (*shapes, *of_robot)
+
+
+def _apart_from(visuals: tuple[Shape, ...], taken: set[str]) -> tuple[Shape, ...]:
+    """The visuals with names that no shape has: what is drawn goes by its name."""
+    named: list[Shape] = []
+    for visual in visuals:
+        name = next(n for n in (visual.name + "'" * k for k in itertools.count()) if n not in taken)
+        taken = taken | {name}
+        named.append(replace(visual, name=name))
+    return tuple(named)
 
 
 def _size(entry: AnyShape, mesh: TriangleMesh | None) -> tuple[float, ...]:

@@ -90,7 +90,8 @@ def missing_extras(file: Path) -> list[str]:
         missing.append("mechanisms")
     if mjcf and find_spec("mujoco") is None:
         missing.append("mjcf")
-    meshes = urdf.get("collision") or any(shape.get("kind") == "mesh" for shape in scene.get("shapes", []))
+    meshes = any(shape.get("kind") == "mesh" for shape in scene.get("shapes", []))
+    meshes = meshes or urdf.get("collision") or (bool(urdf) and urdf.get("visual", True))
     if meshes and find_spec("trimesh") is None:
         missing.append("meshes")
     return missing

@@ -15,12 +15,14 @@ import numpy as np
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.codes import Event
 from hapticsim.describe.columns import contact_groups, offline_quantities, tick_quantities
-from hapticsim.describe.simplified_mesh import Surface, surfaces_of
+from hapticsim.describe.shapes import looks_of
+from hapticsim.describe.simplified_mesh import surfaces_of
 from hapticsim.equations.base import Equations
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of, quaternions_of
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.skeleton import skeleton
+from hapticsim.model.surface import Surface
 from hapticsim.recording import foxglove
 from hapticsim.recording.drawing import Channel, Message, Sampler
 from hapticsim.recording.foxglove import NUMBER, Schema, fields
@@ -100,7 +102,7 @@ class RowDrawing:
         self._templates = {topic: JsonTemplate(_places(tree)) for topic, tree in self._plots.items()}
         model = scene.model
         self._q = [table.columns.index(f"q{i}") for i in range(model.nq)]
-        shapes = scene.shapes or skeleton(model)
+        shapes = looks_of(scene) or skeleton(model)
         self._shapes = list(zip(shapes, surfaces_of(shapes), strict=True))
         self._bodies = len(model.bodies)
         self._poses = equations.kernels.poses  # compiled now

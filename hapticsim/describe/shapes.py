@@ -12,11 +12,17 @@ from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.skeleton import skeleton
 
 
+def looks_of(scene: Scene) -> tuple[Shape, ...]:
+    """Return the shapes of a scene, and what its robot looks like instead of the shapes that this covers."""
+    return (*(shape for shape in scene.shapes if shape.is_drawn), *scene.visuals)
+
+
 def drawn_shapes(scene: Scene) -> tuple[Shape, ...]:
-    """Return the shapes of a scene; with rods from joint to joint where no body of the mechanism has any."""
-    if any(shape.body != WORLD for shape in scene.shapes):
-        return scene.shapes
-    return (*scene.shapes, *skeleton(scene.model))
+    """Return what is drawn of a scene; with rods from joint to joint where no body of the robot has any."""
+    looks = looks_of(scene)
+    if any(shape.body != WORLD for shape in looks):
+        return looks
+    return (*looks, *skeleton(scene.model))
 
 
 def published_shapes(scene: Scene, index: Mapping[str, int]) -> list[dict[str, Any]]:

@@ -13,6 +13,7 @@ from hapticsim.model.constraints import Constraint
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
+from hapticsim.model.surface import Surface
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 MAX_ROWS = 32  # imposed at once: 8 cubes, 0.7 ms in the tick in which they land
@@ -36,6 +37,8 @@ class Shape:
     X_BS: Placement = field(default_factory=Placement)
     color: tuple[int, int, int] = (150, 160, 175)
     mesh: TriangleMesh | None = None  # the surface of kind ``mesh``
+    surface: Surface | None = None  # the same of one that is drawn and never touched
+    is_drawn: bool = True  # False: what the robot looks like there is drawn instead
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +97,7 @@ class Scene:
     name: str
     model: SceneModel
     shapes: tuple[Shape, ...] = ()
+    visuals: tuple[Shape, ...] = ()  # what its robot looks like: drawn, and in no contact
     contacts: tuple[ContactPair, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     switch_on_button: dict[str, str] = field(default_factory=dict)  # constraint: wire.messages.FREE_BUTTONS

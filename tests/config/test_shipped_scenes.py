@@ -61,7 +61,7 @@ def test_the_list_says_what_a_scene_needs(monkeypatch):
     monkeypatch.setattr(shipped_scenes, "find_spec", lambda name: None)
     needs = {line.split()[0]: line.partition("[needs: ")[2] for line in listing().splitlines()}
     assert needs.pop("panda_table") == "pip install 'hapticsim[robots]']"
-    assert needs.pop("push_parts") == "pip install 'hapticsim[robots]']"
+    assert needs.pop("push_parts") == "pip install 'hapticsim[robots,meshes]']"
     assert needs.pop("touch_panda") == "pip install 'hapticsim[robots,meshes]']"
     assert needs.pop("crawler") == "pip install 'hapticsim[mjcf]']"
     assert needs.pop("explore_part") == "pip install 'hapticsim[meshes]']"

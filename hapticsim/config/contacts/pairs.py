@@ -1,15 +1,17 @@
 """Entries of ``contacts`` to pairs of shapes: patterns are resolved, and what cannot touch is refused.
 
 A pattern leaves out what can hardly be meant: shapes that cannot move against each other, pairs named before,
-and shapes of two links that a joint joins, which overlap where it is.  The world itself is no link.
+and shapes of two links that a joint joins, which overlap where it is, and what the files of the robot
+keep apart.  The world itself is no link.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
+from hapticsim.config.contacts.apart import Apart
 from hapticsim.config.schema.scene import MOST_CORNERS, ContactEntry
 from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.candidates import PAIRS
@@ -27,10 +29,14 @@ def contact_pairs(
     entries: list[ContactEntry],
     shapes: tuple[Shape, ...],
     model: SceneModel,
+    apart: Sequence[Apart],
     refuse: Refuse,
     notes: list[str],
 ) -> tuple[ContactPair, ...]:
-    """Resolve the pairs; in each, the plane, box, cylinder or mesh that is touched stands second."""
+    """Resolve the pairs; in each, the plane, box, cylinder or mesh that is touched stands second.
+
+    apart : what patterns do not pair.
+    """
     anchor, are_neighbours = model.rigid_groups(), neighbours_of(model)
     pairs: list[ContactPair] = []
     seen: set[frozenset[str]] = set()
@@ -41,13 +47,16 @@ def contact_pairs(
             kept = _without_left_out(entry, index, named, shapes, refuse)
             movable = [(a, b) for a, b in kept if anchor[a.body] != anchor[b.body]]
             new = [(a, b) for a, b in movable if _key(a, b) not in seen]
-            left = _without_neighbours(index, new, are_neighbours, notes)
+            distant = _without_neighbours(index, new, are_neighbours, notes)
+            left = _without_apart(index, distant, apart, notes)
             if not left:
+                by_files = f", files of the robot keep {len(distant)} apart" if distant else ""
                 raise refuse(
                     place,
                     f"= {list(entry.between)} leaves no pair: leave_out takes {len(named) - len(kept)}, "
                     f"{len(kept) - len(movable)} cannot move, {len(movable) - len(new)} are there already, a "
-                    f"joint joins {len(new)}. Remove the entry, or name neighbours without a *.",
+                    f"joint joins {len(new) - len(distant)}{by_files}. Remove the entry, or name neighbours "
+                    "without a *.",
                 )
             _check_kinds(left, entry.between, place, refuse)
             named = left
@@ -118,6 +127,20 @@ def _without_neighbours(
             f"{listed(min(joined, key=sorted))}: to have one touch, name both without a *."
         )
     return [(a, b) for a, b in named if _key(a, b) not in joined]
+
+
+def _without_apart(index: int, named: Pairs, apart: Sequence[Apart], notes: list[str]) -> Pairs:
+    """The pairs of shapes that no file of the robot keeps apart; the others are noted, rule by rule."""
+    for rule in apart:
+        kept_apart = {_key(a, b) for a, b in named if rule.keeps(a, b)}
+        if kept_apart:
+            pairs = f"{len(kept_apart)} pairs" if len(kept_apart) > 1 else "a pair"
+            notes.append(
+                f"contacts[{index}] leaves out {pairs} of shapes by {rule.said_by}, as "
+                f"{listed(min(kept_apart, key=sorted))}: to have one touch, name both without a *."
+            )
+        named = [(a, b) for a, b in named if _key(a, b) not in kept_apart]
+    return named
 
 
 def neighbours_of(model: SceneModel) -> Callable[[str, str], bool]:

@@ -21,10 +21,11 @@ FORMATS = {
 MOST_BYTES = 1 << 30  # the triangles that may be, written as text with 15 digits, take half of it
 
 
-def contents(path: Path, formats: dict[str, str] = FORMATS) -> bytes:
+def contents(path: Path, formats: dict[str, str] = FORMATS, most: int = MOST_BYTES) -> bytes:
     """Return the bytes of a file.
 
     formats : names of formats by the suffixes that it may have; empty: any suffix.
+    most : how many there may be.
 
     Raises
     ------
@@ -32,8 +33,9 @@ def contents(path: Path, formats: dict[str, str] = FORMATS) -> bytes:
     """
     if formats and path.suffix.lower() not in formats and os.path.isfile(path):
         _refuse_suffix(path, formats)
-    too_large = "is larger than 1 GiB, the most that is read: make the mesh coarser."
-    data = input_bytes(path, "mesh", MOST_BYTES, too_large, suffixes=tuple(formats))
+    size = "1 GiB" if most == MOST_BYTES else f"{most >> 20} MiB"
+    too_large = f"is larger than {size}, the most that is read: make the mesh coarser."
+    data = input_bytes(path, "mesh", most, too_large, suffixes=tuple(formats))
     if not data:
         raise ConfigError(path, "", "is empty: export the mesh again.")
     return data

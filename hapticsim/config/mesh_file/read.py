@@ -81,7 +81,7 @@ def _read(
     path: Path, data: bytes, scale: Sequence[float], notes: list[str], convex: bool, corners: int | None
 ) -> TriangleMesh:
     """``read_mesh`` of a file with these bytes."""
-    _check_packages(path)
+    check_packages(path)
     parts = parts_of(path, FORMATS[path.suffix.lower()], data)
     with np.errstate(over="ignore"):
         turn = -1 if np.prod(np.sign(scale)) < 0.0 else 1
@@ -89,7 +89,7 @@ def _read(
     return surface_of(path, parts, notes, convex, corners)
 
 
-def _check_packages(path: Path) -> None:
+def check_packages(path: Path) -> None:
     for package in ("trimesh", "scipy"):
         if find_spec(package) is None:
             raise ConfigError(path, "", f"needs {package}, {NEEDED}")
@@ -99,7 +99,7 @@ def surface_of(
     path: Path, parts: Sequence[Part], notes: list[str], convex: bool = False, corners: int | None = None
 ) -> TriangleMesh:
     """Make the surface of what was read of a file; arguments and refusals as in ``read_mesh``."""
-    _check_packages(path)
+    check_packages(path)
     if not parts:
         raise ConfigError(path, "", "holds no triangles: export a surface, not points or lines.")
     for points, _ in parts:

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import unquote
 
 import numpy as np
 
 from hapticsim.config.mesh_file.read import read_mesh
-from hapticsim.errors import ConfigError, listed
+from hapticsim.config.robot.geometry import geometry_of
+from hapticsim.errors import ConfigError
 from hapticsim.model.robot_file.urdf import MOST_PARTS
-from hapticsim.model.robot_file.urdf_elements import (
-    Element,
-    name_of,
-    number_of,
-    origin_of,
-    root_of,
-    vector_of,
-)
+from hapticsim.model.robot_file.urdf_elements import Element, name_of, root_of
 from hapticsim.model.scene import Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
-
-KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
-ROS_FOLDERS = (("ROS_PACKAGE_PATH", "."), ("AMENT_PREFIX_PATH", "share"))  # variables, and where packages lie
 
 
 def collision_shapes(path: Path, notes: list[str], corners: int | None = None) -> list[Shape]:
@@ -66,31 +54,15 @@ def _shape(
     notes: list[str],
     corners: int | None,
 ) -> Shape:
-    key = f"link {body!r}"
-    found = [kind for geometry in element.findall("geometry") for kind in geometry]
-    if len(found) != 1 or found[0].tag not in KINDS:
-        raise ConfigError(path, key, f"has a collision without one geometry: give it one of {listed(KINDS)}.")
-    kind, X_BS, mesh = found[0], origin_of(path, key, element), None
-    size: tuple[float, ...]
-    match kind.tag:
-        case "box":
-            size = tuple(0.5 * vector_of(path, key, kind, "size", np.zeros(3)))
-        case "sphere":
-            size = (number_of(path, key, kind, "radius", 0.0),)
-        case "cylinder" | "capsule":
-            size = (number_of(path, key, kind, "radius", 0.0), number_of(path, key, kind, "length", 0.0))
-        case _:
-            scale = tuple(vector_of(path, key, kind, "scale", np.ones(3)).tolist())
-            if 0.0 in scale:
-                raise ConfigError(path, key, f"has scale={kind.get('scale')!r}: none of the three may be 0.")
-            file = mesh_path(path, key, kind.get("filename", ""))
-            if (file, scale) not in read:
-                read[file, scale] = _surface(file, scale, notes, corners)
-            mesh = read[file, scale]
-            size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
-    if mesh is None and not min(size) > 0.0:
-        raise ConfigError(path, key, f"has a {kind.tag} without a size: all its lengths must be above 0.")
-    return Shape(name, body, kind.tag, tuple(float(s) for s in size), X_BS, mesh=mesh)
+    geometry, mesh = geometry_of(path, f"link {body!r}", element), None
+    size = geometry.size
+    if geometry.kind == "mesh":
+        file, scale = geometry.file, geometry.scale
+        if (file, scale) not in read:
+            read[file, scale] = _surface(file, scale, notes, corners)
+        mesh = read[file, scale]
+        size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
+    return Shape(name, body, geometry.kind, size, geometry.X_BS, mesh=mesh)
 
 
 def _surface(file: Path, scale: tuple[float, ...], notes: list[str], corners: int | None) -> TriangleMesh:
@@ -104,40 +76,3 @@ def _surface(file: Path, scale: tuple[float, ...], notes: list[str], corners: in
     mesh = read_mesh(file, scale, notes, convex=True)
     notes.append(f"{file}: its convex hull is touched, as the surface {reason.problem.split(':')[0]}.")
     return mesh
-
-
-def mesh_path(path: Path, key: str, name: str) -> Path:
-    """Where the mesh file lies that a URDF names: beside it, or in the package of a ``package://`` address.
-
-    A package is looked for among the folders above the URDF, then in ROS_PACKAGE_PATH and AMENT_PREFIX_PATH.
-    """
-    kind, address, rest = name.rpartition("://")
-    package, _, rest = rest.partition("/") if address else ("", "", rest)
-    wrong = kind not in ("", "file", "package") or (kind == "file" and package not in ("", "localhost"))
-    if not name or "\0" in name or wrong or (kind == "package" and not package):
-        raise ConfigError(
-            path, key, f"has a mesh in {name!r}: write filename= a path or package://NAME/path."
-        )
-    if kind == "file":
-        return Path("/", unquote(rest))
-    if not kind:
-        return path.parent / name
-    for folder in _package_folders(path, package):
-        if os.path.isfile(folder / rest):  # unlike Path.is_file it raises nothing
-            return folder / rest
-    raise ConfigError(
-        path,
-        key,
-        f"has a mesh in {name!r}, which is in no package {package!r} above the URDF: set ROS_PACKAGE_PATH to "
-        f"the folder that holds {package!r}.",
-    )
-
-
-def _package_folders(path: Path, package: str) -> Iterator[Path]:
-    for above in path.resolve().parents:
-        if above.name == package:
-            yield above
-        yield above / package
-    for variable, inner in ROS_FOLDERS:
-        for folder in filter(None, os.environ.get(variable, "").split(os.pathsep)):
-            yield Path(folder) / inner / package

@@ -13,6 +13,7 @@ from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_of
 from hapticsim.model.scene import Shape
+from hapticsim.model.surface import Surface
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 # mjtGeom
@@ -33,43 +34,65 @@ def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | N
     shapes: list[Shape] = []
     read: dict[int, TriangleMesh] = {}
     left_out: list[str] = []
-    for g in np.flatnonzero(names.touching):
-        body, mesh = names.bodies[mj.geom_bodyid[g]], None
-        X_BS = Placement(rotation_of(mj.geom_quat[g]), np.array(mj.geom_pos[g]))
-        a, b, c = mj.geom_size[g].tolist()
-        size: tuple[float, ...]
-        match int(mj.geom_type[g]):
-            case k if k == PLANE:
-                kind, size = "plane", (a or WITHOUT_END_m, b or WITHOUT_END_m)
-            case k if k == SPHERE:
-                kind, size = "sphere", (a,)
-            case k if k in (CAPSULE, CYLINDER):
-                kind, size = "capsule" if k == CAPSULE else "cylinder", (a, 2.0 * b)
-            case k if k == BOX:
-                kind, size = "box", (a, b, c)
-            case k if k == MESH:
-                number = int(mj.geom_dataid[g])
-                if number not in read:
-                    read[number] = _hull(path, mj, number, names.meshes[number], notes, corners)
-                kind, mesh = "mesh", read[number]
-                size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
-            case _:
-                left_out.append(names.geoms[g])
-                continue
-        color = tuple(round(255 * float(x)) for x in np.clip(mj.geom_rgba[g][:3], 0.0, 1.0))
-        shapes.append(Shape(names.geoms[g], body, kind, size, X_BS, (color[0], color[1], color[2]), mesh))
+    for g in np.flatnonzero(names.touching).tolist():
+        name, mesh = names.geoms[g], None
+        if mj.geom_type[g] == MESH:
+            number = int(mj.geom_dataid[g])
+            if number not in read:
+                read[number] = _hull(path, mj, number, names.meshes[number], notes, corners)
+            mesh = read[number]
+        shape = shape_of_geom(robot, g, name, mesh)
+        if shape is None:
+            left_out.append(name)
+        else:
+            shapes.append(shape)
     if left_out:
         notes.append(f"geoms that are not offered as shapes are left out: {', '.join(left_out)}.")
     return shapes
 
 
-def _hull(path: Path, mj: Any, number: int, name: str, notes: list[str], corners: int | None) -> TriangleMesh:
-    """The convex hull of a mesh, in the frame that MuJoCo gave it."""
+def shape_of_geom(robot: MjcfRobot, g: int, name: str, mesh: TriangleMesh | Surface | None) -> Shape | None:
+    """Return a geom as a shape of this name, with its mesh if it has one; None if no shape is of its kind."""
+    mj = robot.mj
+    a, b, c = mj.geom_size[g].tolist()
+    size: tuple[float, ...]
+    match int(mj.geom_type[g]):
+        case k if k == PLANE:
+            kind, size = "plane", (a or WITHOUT_END_m, b or WITHOUT_END_m)
+        case k if k == SPHERE:
+            kind, size = "sphere", (a,)
+        case k if k in (CAPSULE, CYLINDER):
+            kind, size = "capsule" if k == CAPSULE else "cylinder", (a, 2.0 * b)
+        case k if k == BOX:
+            kind, size = "box", (a, b, c)
+        case k if k == MESH and mesh is not None:
+            kind, size = "mesh", tuple(np.abs(mesh.vertices).max(axis=0).tolist())
+        case _:
+            return None
+    red, green, blue = (round(255 * float(x)) for x in np.clip(mj.geom_rgba[g][:3], 0.0, 1.0))
+    return Shape(
+        name,
+        robot.names.bodies[mj.geom_bodyid[g]],
+        kind,
+        size,
+        Placement(rotation_of(mj.geom_quat[g]), np.array(mj.geom_pos[g])),
+        (red, green, blue),
+        mesh if isinstance(mesh, TriangleMesh) else None,
+        mesh if isinstance(mesh, Surface) else None,
+    )
+
+
+def triangles_of(mj: Any, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (nv, 3) [m] and triangles (nt, 3) of a mesh, in the frame that MuJoCo gave it."""
     first, count = int(mj.mesh_vertadr[number]), int(mj.mesh_vertnum[number])
     from_, faces = int(mj.mesh_faceadr[number]), int(mj.mesh_facenum[number])
     vertices = np.array(mj.mesh_vert[first : first + count], dtype=float)
-    triangles = np.array(mj.mesh_face[from_ : from_ + faces], dtype=np.int64)
+    return vertices, np.array(mj.mesh_face[from_ : from_ + faces], dtype=np.int64)
+
+
+def _hull(path: Path, mj: Any, number: int, name: str, notes: list[str], corners: int | None) -> TriangleMesh:
+    """The convex hull of a mesh."""
     try:
-        return surface_of(path, [(vertices, triangles)], notes, True, corners)
+        return surface_of(path, [triangles_of(mj, number)], notes, True, corners)
     except ConfigError as error:
         raise ConfigError(path, f"mesh {name!r}", error.problem) from None

@@ -7,9 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hapticsim.config.contacts.apart import Apart
+from hapticsim.config.robot.apart import apart_by_mjcf, apart_by_srdf
 from hapticsim.config.robot.collision_shapes import collision_shapes
 from hapticsim.config.robot.mjcf_shapes import mjcf_shapes
+from hapticsim.config.robot.mjcf_visuals import mjcf_visuals
+from hapticsim.config.robot.package_file import package_file
 from hapticsim.config.robot.tree import tree_of
+from hapticsim.config.robot.visuals import visual_shapes
 from hapticsim.config.schema.robot import MechanismEntry, Mjcf, Robot, Urdf
 from hapticsim.errors import ConfigError, Refuse, listed, nearest
 from hapticsim.files.special_file import SPECIAL, is_special
@@ -20,10 +25,11 @@ from hapticsim.model.multibody.tree import Model
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.robot_file.fingerprint import fingerprint_of
 from hapticsim.model.robot_file.library import library_path
-from hapticsim.model.robot_file.urdf import load_urdf
+from hapticsim.model.robot_file.urdf import read_urdf
 from hapticsim.model.scene import Handle, Shape, TorqueLaw
 
 FORMS = ("urdf", "mjcf", "mechanism")
+PACKAGE = "package://"
 FileOf = Callable[[tuple[str | int, ...]], Path]
 
 
@@ -33,11 +39,13 @@ class RobotParts:
 
     model: SceneModel
     shapes: tuple[Shape, ...] = ()
+    visuals: tuple[Shape, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     springs: tuple[TorqueLaw, ...] = ()
     sites: dict[str, Handle] = field(default_factory=dict)
     start: dict[str, JointState] = field(default_factory=dict)  # by joint
     fingerprint: str = ""  # of the robot file; empty where there is none
+    apart: tuple[Apart, ...] = ()
 
 
 def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: list[str]) -> RobotParts:
@@ -60,7 +68,7 @@ def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: 
         return RobotParts(_of_mechanism(entry.mechanism, file, refuse))
     parts = None
     if entry.urdf is not None:
-        parts = _of_urdf(entry.urdf, file, refuse, notes)
+        parts = _of_urdf(entry.urdf, file_of, refuse, notes)
     if entry.mjcf is not None:
         parts = _of_mjcf(entry.mjcf, file, refuse, notes)
     model = None if parts is None else parts.model.as_tree("")
@@ -90,18 +98,48 @@ def _of_mechanism(entry: MechanismEntry, file: Path, refuse: Refuse) -> SceneMod
     return load_mechanism(path, entry.parameters)
 
 
-def _of_urdf(entry: Urdf, file: Path, refuse: Refuse, notes: list[str]) -> RobotParts:
+def _of_urdf(entry: Urdf, file_of: FileOf, refuse: Refuse, notes: list[str]) -> RobotParts:
     place = ("robot", "urdf")
     if (entry.path is None) == (entry.package is None):
         raise refuse(place, "must have either a path or the name of a robot in package: give one of the two.")
     if entry.path is not None:
-        path = _path(entry.path, file, (*place, "path"), refuse)
+        path = _path(entry.path, file_of((*place, "path")), (*place, "path"), refuse)
     else:
         path = library_path(str(entry.package), refuse((*place, "package"), "").file)
-    model: Model = load_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
+    model: Model = read_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
     _check_corners(entry, place, refuse)
-    shapes = collision_shapes(path, notes, entry.corners) if entry.collision else ()
-    return RobotParts(model, tuple(shapes), fingerprint=fingerprint_of(Path(path)))
+    shapes = collision_shapes(path, notes, entry.corners) if entry.collision else []
+    apart: tuple[Apart, ...] = ()
+    beside: list[Path] = []
+    if entry.srdf is not None:
+        beside = [_srdf_path(entry.srdf, path, file_of((*place, "srdf")), refuse)]
+        apart = apart_by_srdf(beside[0], path, {shape.name for shape in shapes}, notes)
+    visuals = visual_shapes(path, notes) if entry.visual else []
+    seen = {visual.body for visual in visuals}
+    return RobotParts(
+        model,
+        tuple(replace(shape, is_drawn=shape.body not in seen) for shape in shapes),
+        tuple(visuals),
+        fingerprint=fingerprint_of(path, *beside),
+        apart=apart,
+    )
+
+
+def _srdf_path(text: str, urdf: Path, file: Path, refuse: Refuse) -> Path:
+    """The SRDF of this name: relative to the file that holds it, or in a package."""
+    place = ("robot", "urdf", "srdf")
+    path = _path(text, file, place, refuse)
+    if not text.startswith(PACKAGE):
+        return path
+    package, _, rest = text.removeprefix(PACKAGE).partition("/")
+    found = package_file(urdf, package, rest) if package else None
+    if found is None:
+        raise refuse(
+            place,
+            f"= {text!r} is in no package {package!r} above the URDF: set ROS_PACKAGE_PATH to the folder "
+            f"that holds {package!r}, or write the path.",
+        )
+    return found
 
 
 def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> RobotParts:
@@ -110,6 +148,9 @@ def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
     robot = read_mjcf(path, notes)
     _check_corners(entry, place, refuse)
     shapes = mjcf_shapes(path, robot, notes, entry.corners) if entry.collision else []
+    visuals: list[Shape] = []
+    if entry.visual:
+        visuals, shapes = mjcf_visuals(robot, shapes, notes)
     start: dict[str, JointState] = {}
     if entry.keyframe is not None:
         valid = robot.names.keyframes
@@ -123,11 +164,13 @@ def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
     return RobotParts(
         robot.model,
         tuple(shapes),
+        tuple(visuals),
         robot.constraints,
         robot.springs,
         robot.sites,
         start,
         fingerprint_of(path),
+        apart_by_mjcf(path, robot, {shape.name for shape in shapes}),
     )
 
 

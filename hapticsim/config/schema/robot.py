@@ -170,8 +170,16 @@ class Urdf(Section):
         default=True, description="couple joints that mimic others; false: they move on their own"
     )
     locked: list[Name] = Field(default=[], description="joints held fixed at zero displacement")
+    srdf: PathName | None = Field(
+        default=None,
+        description="SRDF file, relative to this config, or package://NAME/path: links whose collisions it "
+        "disables are in no pair that a * makes",
+    )
     collision: bool = Field(
         default=False, description="true: a shape for each collision element, named by its link"
+    )
+    visual: bool = Field(
+        default=True, description="false: visual elements are not drawn, but shapes alone, or rods"
     )
     corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
         default=None, description="with collision: meshes are convex hulls with at most so many corners"
@@ -187,6 +195,10 @@ class Mjcf(Section):
     )
     collision: bool = Field(
         default=False, description="true: a shape for each geom that may collide, named by it or its body"
+    )
+    visual: bool = Field(
+        default=True,
+        description="false: geoms that MuJoCo shows are not drawn, but shapes alone, or rods",
     )
     corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
         default=None, description="with collision: meshes are convex hulls with at most so many corners"

@@ -7,6 +7,7 @@ Python.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,6 +21,8 @@ _LONGEST, _MOST = (
     0.125,
     1500,
 )  # edge of a mesh, of its diagonal; and triangles to which it is divided for that
+_MOST_OF_SCENE = 3500  # to which all meshes together are divided: a frame of ten thousand takes 0.1 s
+_LONGER = 1.3  # by how much edges that stay get longer, step by step
 _RINGS = (
     8  # of facets along a capsule, at most, where there are meshes among whose triangles they are ordered
 )
@@ -100,12 +103,12 @@ def cylinder(radius: float, length: float, around: int, along: int = 1) -> tuple
     return points, np.concatenate([*sides, *ends])
 
 
-def divided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def divided(points: np.ndarray, triangles: np.ndarray, least_m: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (nv, 3) [m] and triangles (nt, 3) of the same surface, its long triangles cut in halves.
 
-    Depth orders what is small.  A mesh of many triangles is taken as it is.
+    Depth orders what is small.  A mesh of many triangles stays as it is, and so do edges up to ``least_m``.
     """
-    longest = _LONGEST * float(np.linalg.norm(np.ptp(points, axis=0)))
+    longest = max(_LONGEST * float(np.linalg.norm(np.ptp(points, axis=0))), least_m)
     while True:
         corners = points[triangles]
         length = np.linalg.norm(
@@ -122,6 +125,19 @@ def divided(points: np.ndarray, triangles: np.ndarray) -> tuple[np.ndarray, np.n
         triangles = np.concatenate([triangles[~long], *halves])
 
 
+def divided_together(
+    surfaces: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Each surface ``divided``; where that gives too many triangles, longer edges stay, as long in all."""
+    found = [divided(*surface) for surface in surfaces]
+    sizes = [float(np.linalg.norm(np.ptp(points, axis=0))) for points, _ in surfaces]
+    least_m, whole = _LONGEST * min(sizes, default=0.0), max(sizes, default=0.0)
+    while sum(len(triangles) for _, triangles in found) > _MOST_OF_SCENE and least_m < whole:
+        least_m *= _LONGER
+        found = [divided(*surface, least_m) for surface in surfaces]
+    return found
+
+
 def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
     """One mesh for all shapes; the index of a shape in the mesh is its index in ``shapes``."""
     points: list[np.ndarray] = [np.zeros((0, 3))]
@@ -129,13 +145,14 @@ def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
     point_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
     face_shape: list[np.ndarray] = [np.zeros(0, dtype=int)]
     count, meshes = 0, any(shape.kind == "mesh" for shape in shapes)
+    cut = iter(divided_together([(s.vertices_S, s.triangles) for s in shapes if s.kind == "mesh"]))
     for index, shape in enumerate(shapes):
         if shape.kind == "box":
             new_points, new_faces = box(*shape.size[:3])
         elif shape.kind == "plane":
             new_points, new_faces = box(shape.size[0], shape.size[1], 0.0)
         elif shape.kind == "mesh":
-            new_points, triangles = divided(shape.vertices_S, shape.triangles)
+            new_points, triangles = next(cut)
             new_faces = triangles[:, [0, 1, 2, 2]]
         else:
             around, over = COARSE if shape.size[0] <= _THIN_M else FINE

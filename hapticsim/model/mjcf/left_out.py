@@ -62,7 +62,7 @@ def _counts(mj: Any) -> list[tuple[str, int]]:
         ("fixed tendons with springs, damping, friction, armature or limits", int(np.sum(acting[fixed]))),
         ("flexible bodies and skins", mj.nflex + mj.nskin),
         ("plugins", mj.nplugin),
-        ("contact pairs and exclusions", mj.npair + mj.nexclude),
+        ("contact pairs", mj.npair),
         ("mocap bodies, which stand still here", mj.nmocap),
     ]
 

@@ -40,15 +40,20 @@ def urdf_notes(robot: ElementTree.Element, bodies: Sequence[Body], joints: Seque
             f"moments of inertia that no body can have, used as published: {', '.join(odd)}; "
             f"worst is {worst}, whose largest moment exceeds the sum of the others by {excess[worst]:.2%}."
         )
-    meshes = sum(1 for link in robot.findall("link") for _ in link.iter("mesh"))
-    if meshes:
-        files = "mesh file" if meshes == 1 else "mesh files"
-        notes.append(
-            f"{meshes} {files}: a scene with robot.urdf.collision touches those of collision elements, "
-            "no other is read."
-        )
     notes.extend(joint_notes(joints))
     return notes
+
+
+def mesh_notes(robot: ElementTree.Element) -> list[str]:
+    """A line on the mesh files that a URDF names and a tree does not hold."""
+    meshes = sum(1 for link in robot.findall("link") for _ in link.iter("mesh"))
+    if not meshes:
+        return []
+    files = "mesh file is" if meshes == 1 else "mesh files are"
+    return [
+        f"{meshes} {files} no part of the tree: a scene draws those of visual elements, and touches those of "
+        "collision elements with robot.urdf.collision."
+    ]
 
 
 def _is_point(link: ElementTree.Element) -> bool:

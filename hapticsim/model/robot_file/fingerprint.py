@@ -1,4 +1,4 @@
-"""The hash of a URDF or MJCF file as it is written, whatever its layout: a recording knows its robot by it.
+"""The hash of a robot file as it is written, whatever its layout: a recording knows its robot by it.
 
 What was computed from the file would not do: its last bits depend on the processor's routines.
 """
@@ -17,12 +17,12 @@ MOST_BYTES = 20_000_000  # as of the files themselves
 MOST_FILES = 1000
 
 
-def fingerprint_of(path: Path) -> str:
-    """Return the sha256 of a file, and of what an MJCF file includes: of elements, attributes and texts.
+def fingerprint_of(path: Path, *beside: Path) -> str:
+    """Return the sha256 of a file, of what an MJCF file includes, and of files beside it, as an SRDF.
 
-    Layout, comments and the order of attributes do not count.
+    It is that of elements, attributes and texts: layout, comments and the order of attributes do not count.
     """
-    digest, waiting, seen = hashlib.sha256(), [path], {path}
+    digest, waiting, seen = hashlib.sha256(), [path, *beside], {path, *beside}
     while waiting:
         file = waiting.pop(0)
         try:

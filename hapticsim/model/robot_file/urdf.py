@@ -17,7 +17,7 @@ from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.model.followers import with_followers
 from hapticsim.model.multibody.checks import check_finite_mass, check_moving_bodies
 from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic
-from hapticsim.model.multibody.notes import urdf_notes
+from hapticsim.model.multibody.notes import mesh_notes, urdf_notes
 from hapticsim.model.multibody.order import check_names, order_tree
 from hapticsim.model.multibody.tree import Model
 from hapticsim.model.robot_file.urdf_elements import (
@@ -64,6 +64,16 @@ def load_urdf(
     locked = names(where, "locked", locked, "names of joints")
     if notes is not None and not isinstance(notes, list):
         raise unusable(where, "notes", notes, "a list, to which notes are appended, or None")
+    model = read_urdf(path, fixed_base, notes, locked, mimic)
+    if notes is not None:
+        notes.extend(mesh_notes(root_of(path)))
+    return model
+
+
+def read_urdf(
+    path: str | Path, fixed_base: bool, notes: list[str] | None, locked: Sequence[str], mimic: bool
+) -> Model:
+    """``load_urdf`` for a scene, which has a place for what else a URDF holds: its meshes are not noted."""
     robot = root_of(path)
     for kind in ("link", "joint"):
         if (found := len(robot.findall(kind))) > MOST_PARTS:

@@ -1,4 +1,4 @@
-"""Elements of a URDF: its root, and names, numbers, vectors and poses in it, refused by where they stand."""
+"""Elements of a URDF or SRDF: the root, names, numbers, vectors and poses, refused by where they stand."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ ENCODING = "names an encoding that is not read: save it as UTF-8."
 MOST_ELEMENTS = 500_000  # those of so many parts, with all they may hold, are fewer
 
 
-def root_of(path: str | Path) -> Element:
-    data = input_bytes(path, "URDF", MOST_BYTES, TOO_LARGE)
+def root_of(path: str | Path, what: str = "URDF") -> Element:
+    """Return the root of a file; ``what`` it is: a URDF, or an SRDF, which starts in the same way."""
+    data = input_bytes(path, what, MOST_BYTES, TOO_LARGE)
     try:
         root = _parsed(path, data)
     except ElementTree.ParseError as error:
@@ -36,10 +37,17 @@ def root_of(path: str | Path) -> Element:
     except (LookupError, ValueError):  # of the codec
         raise ConfigError(path, "", ENCODING) from None
     if str(path).endswith(".xacro") or any("ros.org/wiki/xacro" in e.tag for e in root.iter()):
-        raise ConfigError(path, "", "is written in xacro: expand it first, 'xacro robot.xacro > robot.urdf'.")
-    if root.tag != "robot":
+        suffix = what.lower()
         raise ConfigError(
-            path, "", f"has the root element <{root.tag}>: a URDF starts with <robot name=...>."
+            path,
+            "",
+            f"is written in xacro: expand it first, 'xacro robot.{'srdf.' * (suffix == 'srdf')}xacro > "
+            f"robot.{suffix}'.",
+        )
+    if root.tag != "robot":
+        article = "an" if what == "SRDF" else "a"
+        raise ConfigError(
+            path, "", f"has the root element <{root.tag}>: {article} {what} starts with <robot name=...>."
         )
     return root
 

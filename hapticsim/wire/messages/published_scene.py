@@ -29,9 +29,9 @@ SCENE = Topic(
         Field(
             "shapes",
             "maps",
-            "what is drawn",
+            "what is drawn: shapes, and what a robot looks like",
             inside=(
-                Field("name", "text", ""),
+                Field("name", "text", "of the shape; `link:visual` of what a link looks like"),
                 Field("body", "integer", "index of the body that carries it, -1 the world"),
                 Field("kind", "text", "`sphere`, `capsule`, `cylinder`, `box`, `plane` or `mesh`"),
                 Field("size", "numbers", "as below", "m"),
