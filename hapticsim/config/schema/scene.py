@@ -293,7 +293,7 @@ class SceneFile(Section):
     max_rows: Annotated[int, Field(ge=1, le=MOST_ROWS)] = Field(
         default=MAX_ROWS,
         description="rows of contacts and constraints that can be imposed at once; what a tick takes grows "
-        "with the third power of those that are",
+        "with the third power of those that are, of bodies that touch one another or are joined",
     )
     mapping: MappingEntry = Field(default=MappingEntry(), description="device workspace to world")
     coupler: Annotated[CouplerSettings, FromMapping()] = Field(

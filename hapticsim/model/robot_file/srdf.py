@@ -36,21 +36,16 @@ class DisabledPairs:
 def read_srdf(path: Path, urdf: Path) -> DisabledPairs:
     """Read the disabled pairs of the robot in ``urdf``, which has been read.
 
+    What a robot is called is not compared: of the SRDFs of example-robot-data six have another name than their
+    URDF.  Its links are.
+
     Raises
     ------
-    ConfigError : one sentence: the file is missing, no SRDF, of another robot, or names a link that is none.
+    ConfigError : one sentence: the file is missing, no SRDF, or names a link that is none.
     """
     root, robot = root_of(path, "SRDF"), root_of(urdf)
     if root.find("link") is not None:
         raise ConfigError(path, "", "has elements <link> as a URDF, and an SRDF has none: name the SRDF.")
-    names = root.get("name"), robot.get("name")
-    if None not in names and names[0] != names[1]:
-        raise ConfigError(
-            path,
-            "",
-            f"is of the robot {names[0]!r}, and {urdf.name} holds the robot {names[1]!r}: name the SRDF of "
-            "that robot, or correct the name.",
-        )
     links = [link.get("name", "") for link in robot.findall("link")]
 
     def found(tag: str, *attributes: str) -> Iterator[list[str]]:
