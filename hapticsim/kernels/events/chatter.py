@@ -6,13 +6,16 @@ from hapticsim.kernels.events.inside import GAP_CAPTURE, hold_here, hold_open, i
 from hapticsim.kernels.events.resolve_contacts import TOUCH, energy_lost
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.linalg.linear import ldl_factor
+from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import (
     FREE,
     HELD,
     evaluate_rows,
     list_constraints,
+    list_rows,
     rate_of,
 )
+from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.solve.mobility import meet_rates, orthonormal_constraints
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.units import follow_meshes, resolve, terms, write_contact_row
@@ -20,14 +23,43 @@ from hapticsim.kernels.units import follow_meshes, resolve, terms, write_contact
 RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 
 
+@kernel
+def mark_chattering(plan, state, ws):
+    """Write 1 to ws.chosen for each island that has a contact whose guard fired in this tick; to all of them
+    where none has."""
+    count = join_trees(plan, ws, list_rows(plan, state, ws))
+    for b in range(count):
+        ws.chosen[b] = 0
+    marked = False
+    for k in range(plan.contacts):
+        if ws.fires[k] > 0:
+            marked = True
+            if plan.row_tree_a[k] >= 0:
+                ws.chosen[ws.island_of[plan.row_tree_a[k]]] = 1
+            if plan.row_tree_b[k] >= 0:
+                ws.chosen[ws.island_of[plan.row_tree_b[k]]] = 1
+    if not marked:
+        for b in range(count):
+            ws.chosen[b] = 1
+
+
+@kernel
+def is_chattering(plan, ws, k):
+    """Whether contact k is about an island that ``mark_chattering`` has marked."""
+    a, b = plan.row_tree_a[k], plan.row_tree_b[k]
+    return (a >= 0 and ws.chosen[ws.island_of[a]] == 1) or (b >= 0 and ws.chosen[ws.island_of[b]] == 1)
+
+
 def rest_chattering(plan, state, inp, ws, out, t, _):
-    """End a chatter: every contact nearly closed at (ws.q0, ws.u0) is taken as resting, and then resolved.
+    """End a chatter: of the islands that chatter every contact nearly closed at (ws.q0, ws.u0) is taken as
+    resting, and then all are resolved.
 
     The speeds go to the nearest ones (in kinetic energy) at which none of these contacts opens or closes, so
     that energy is only lost; what gap is left stays.
     """
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
     follow_meshes(plan, state, ws.X)
+    mark_chattering(plan, state, ws)
     m = list_constraints(plan, state, ws)
     first = m
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
@@ -35,7 +67,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
         if m == ws.rows.size:
             break
         near = state.mode[k] == HELD or is_near(plan, state, k, ws.X, GAP_CAPTURE)
-        if near and not is_lost(plan, state, k, ws.X):
+        if near and is_chattering(plan, ws, k) and not is_lost(plan, state, k, ws.X):
             write_contact_row(plan, state, k, m, ws)
             if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:
                 ws.rows[m] = k

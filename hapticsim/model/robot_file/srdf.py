@@ -36,8 +36,8 @@ class DisabledPairs:
 def read_srdf(path: Path, urdf: Path) -> DisabledPairs:
     """Read the disabled pairs of the robot in ``urdf``, which has been read.
 
-    What a robot is called is not compared: of the SRDFs of example-robot-data six have another name than their
-    URDF.  Its links are.
+    What a robot is called is not compared, its links are: six SRDFs of example-robot-data have another name
+    than their URDF.
 
     Raises
     ------
