@@ -91,19 +91,10 @@ def test_bodies_move_as_where_all_are_solved_as_one(seed: int, monkeypatch: pyte
     assert sim.dependent_speeds == one.dependent_speeds
 
 
-def trees_of(text: str) -> tuple[dict[str, np.ndarray], hs.Scene]:
-    scene = loads(text)
-    plan = Simulation(scene).plan
-    names = (
-        "tree_first",
-        "tree_end",
-        "tree_of_speed",
-        "frame_first",
-        "frame_end",
-        "row_tree_a",
-        "row_tree_b",
-    )
-    return {name: getattr(plan, name) for name in names}, scene
+def trees_of(text: str) -> dict[str, np.ndarray]:
+    plan = Simulation(loads(text)).plan
+    names = "tree_first tree_end tree_of_speed frame_first frame_end row_tree_a row_tree_b row_first row_end"
+    return {name: getattr(plan, name) for name in names.split()}
 
 
 HINGES = """
@@ -146,5 +137,7 @@ def test_a_row_is_about_the_trees_of_its_bodies_and_the_world_is_none() -> None:
     trees = trees_of(HINGES + "\n".join(["constraints:", *lines]) + "\n")
     assert trees["row_tree_a"].tolist() == [0, 1, -1]
     assert trees["row_tree_b"].tolist() == [2, -1, 2]
+    assert trees["row_first"].tolist() == [0, 1, 2]
+    assert trees["row_end"].tolist() == [8, 2, 8]
     assert trees["frame_first"].tolist() == [0, 0, 1, 2]
     assert trees["frame_end"].tolist() == [0, 1, 2, 8]
