@@ -164,22 +164,22 @@ def write(
         _Writer(builder, pointers, shapes, real, {}, numbers).write(statements)
         return
     pointer, names = real.as_pointer(), list(pointers)
-    kind = ir.FunctionType(ir.VoidType(), [pointer] * (1 + len(names)))
+    kind = ir.FunctionType(ir.VoidType(), [pointer] * (2 + len(names)))
     shared = _Shared()
     parts = []
     for start in range(0, len(statements), PART):
         part = ir.Function(builder.module, kind, builder.module.get_unique_name("part"))
         part.linkage = "internal"
         part.attributes.add("noinline")
-        scratch, *arguments = part.args
+        scratch, own, *arguments = part.args
         shared.begin(ir.IRBuilder(part.append_basic_block()), scratch)
         inside = dict(zip(names, arguments, strict=True))
-        _Writer(shared.builder, inside, shapes, real, shared, numbers).write(statements[start : start + PART])
+        _Writer(shared.builder, inside, shapes, real, shared, own).write(statements[start : start + PART])
         parts.append(part)
     shared.end()
     scratch = cgutils.alloca_once(builder, real, size=max(1, len(shared.slots)))
     for part in parts:
-        builder.call(part, [scratch, *pointers.values()])
+        builder.call(part, [scratch, pointer(None) if numbers is None else numbers, *pointers.values()])
 
 
 def _data(module: Any, real: Any, numbers: Sequence[float]) -> Any:

@@ -171,6 +171,8 @@ def choose_in_islands(plan, state, ws, m, before):
     count = join_trees(plan, ws, m)
     place_rows(plan, ws, m, count)
     span_islands(plan, ws, count)
+    for r in range(ws.taken.size):
+        ws.taken[r] = 0
     for i in range(m):
         for j in range(m):
             state.combine[i, j] = ws.U[i, j] = 0.0
