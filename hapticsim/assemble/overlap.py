@@ -1,4 +1,4 @@
-"""How far two shapes are inside one another, whatever features are near: boxes, and capsules in boxes.
+"""How far two shapes are inside one another, whatever features are near: boxes, hulls, capsules in boxes.
 
 Plain geometry, beside the gaps of the kernels: for what may start, and for who checks a run.
 """
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from hapticsim.model.candidates import HULLS, hull_of
+from hapticsim.model.hull import Hull
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
 
@@ -22,6 +24,8 @@ def overlap_of(a: Shape, X_WA: Placement, b: Shape, X_WB: Placement) -> float | 
     """Depth [m] of one shape in another at these poses, at most 0 where apart; None of other pairs."""
     if a.kind == "box" and b.kind == "box":
         return overlap_of_boxes(a.size, X_WA, b.size, X_WB)
+    if a.kind in HULLS and b.kind in HULLS:
+        return overlap_of_hulls(hull_of(a), X_WA, hull_of(b), X_WB)
     if (a.kind, b.kind) == ("box", "capsule"):
         a, X_WA, b, X_WB = b, X_WB, a, X_WA
     if (a.kind, b.kind) == ("capsule", "box"):
@@ -47,6 +51,37 @@ def overlap_of_boxes(
     n = np.concatenate([np.eye(3), R_BA.T, across[usable] / size[usable, None]])
     reach = np.abs(n @ R_BA) @ np.array(half_a) + np.abs(n) @ np.array(half_b)
     return float(np.min(reach - np.abs(n @ apart_B)))
+
+
+def overlap_of_hulls(a: Hull, X_WA: Placement, b: Hull, X_WB: Placement) -> float:
+    """The same of two convex solids: along the normals of their faces, and across edges that cross.
+
+    Along a normal across two edges both are farthest out there only if it points out of both faces of B, and
+    into both of A.
+    """
+    R = X_WB.rotation.T @ X_WA.rotation
+    c = X_WB.rotation.T @ (X_WA.translation - X_WB.translation)
+    points_a = a.vertices @ R.T + c
+    normals_a = a.planes[:, :3] @ R.T
+    beside_b = np.min(b.planes[:, :3] @ points_a.T, axis=1) - b.planes[:, 3]
+    beside_a = np.min(normals_a @ b.vertices.T, axis=1) - a.planes[:, 3] - normals_a @ c
+    apart = max(beside_b.max(), beside_a.max())
+    lines_a, lines_b = a.edge_lines, b.edge_lines
+    along_a, along_b = lines_a[:, 3:6] @ R.T, lines_b[:, 3:6]
+    n = np.cross(along_a[:, None], along_b[None])
+    size = np.linalg.norm(n, axis=2)
+    i, j = np.nonzero(size > LEAST_SIN)
+    n = n[i, j] / size[i, j, None]
+    into_a = [lines_a[:, k : k + 3] @ R.T for k in (7, 10)]
+    into_b = [lines_b[:, k : k + 3] for k in (7, 10)]
+    n *= np.sign(np.sum(n * (into_a[0] + into_a[1])[i] - n * (into_b[0] + into_b[1])[j], axis=1))[:, None]
+    separates = np.ones(len(n), bool)
+    for k in range(2):
+        separates &= np.sum(n * into_a[k][i], axis=1) >= -LEAST_SIN
+        separates &= np.sum(n * into_b[k][j], axis=1) <= LEAST_SIN
+    way = (lines_a[:, :3] @ R.T + c)[i] - lines_b[j, :3]
+    gaps = np.sum(n * way, axis=1)[separates]
+    return -float(max(apart, gaps.max(initial=-math.inf)))
 
 
 def distance_of_segment(half: float, X_WS: Placement, half_b: Sequence[float], X_WB: Placement) -> float:

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
+from hapticsim.codes import (
+    ON_BOX,
+    ON_CAPSULE,
+    ON_CROSSING,
+    ON_CYLINDER,
+    ON_EDGES,
+    ON_HULLS,
+    ON_MESH,
+    ON_PLANE,
+    ON_SIDE,
+)
+from hapticsim.model.hull import Hull, hull_of_box
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
@@ -22,9 +33,10 @@ class PairKind:
     rows: int  # that it may take at once; of a box those of a face
     back: int | None = None  # the same for spheres of the second against the surface of the first
     crossing: bool = False  # and the side of one across that of the other
-    places: int = 0  # for edges, or a side and edges, that cross at once
+    places: int = 0  # for edges, a side and edges, or features of two hulls, that meet at once
 
 
+HULLS = ("box", "mesh")  # kinds of convex solids with flat faces
 PAIRS = {
     ("sphere", "plane"): PairKind(ON_PLANE, 1),
     ("capsule", "plane"): PairKind(ON_PLANE, 2),
@@ -35,6 +47,8 @@ PAIRS = {
     ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
     ("sphere", "cylinder"): PairKind(ON_CYLINDER, 1),
     ("sphere", "mesh"): PairKind(ON_MESH, 4, places=4),
+    ("mesh", "box"): PairKind(ON_HULLS, 8, places=8),
+    ("mesh", "mesh"): PairKind(ON_HULLS, 8, places=8),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
     ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),
@@ -55,10 +69,11 @@ class Candidate:
     kind: int  # codes.ON_PLANE ...
     X_BS: Placement
     half: tuple[float, float, float]  # [m] Plan.surface_half
-    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges
+    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges or hulls
     edge_half: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
     places: int = 0  # Plan.edge_places
     mesh: TriangleMesh | None = None  # of ON_MESH
+    hulls: tuple[Hull, Hull] | None = None  # of ON_HULLS
 
     @property
     def is_curved(self) -> bool:
@@ -139,6 +154,26 @@ def places_on_mesh(ball: Shape, b: Shape, count: int) -> list[Candidate]:
     ]  # fmt: skip
 
 
+def hull_of(shape: Shape) -> Hull:
+    """A box or a convex mesh as a hull."""
+    if shape.mesh is not None:
+        return shape.mesh.hull
+    x, y, z = shape.size
+    return hull_of_box((x, y, z))
+
+
+def places_of_hulls(a: Shape, b: Shape, count: int) -> list[Candidate]:
+    """Places for the features by which two convex solids touch."""
+    middle, none, hulls = a.X_BS.translation, np.zeros(3), (hull_of(a), hull_of(b))
+    return [
+        Candidate(
+            a.name, b.name, a.body, middle, 0.0, none, b.body, ON_HULLS, b.X_BS, half_of(b), a.X_BS, half_of(a),
+            places=0 if i else count, hulls=hulls,
+        )
+        for i in range(count)
+    ]  # fmt: skip
+
+
 def candidates_of(scene: Scene) -> list[Candidate]:
     """Every candidate of a scene, in the order of its contact pairs.
 
@@ -154,7 +189,7 @@ def candidates_of(scene: Scene) -> list[Candidate]:
         if kind is None:
             a, b, kind = b, a, PAIRS[b.kind, a.kind]
         for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
-            if touched is None or touched == ON_MESH:
+            if touched is None or touched == ON_MESH or touched == ON_HULLS:
                 continue
             for centre, radius, inward in spheres_of(ball):
                 found.append(
@@ -175,6 +210,8 @@ def candidates_of(scene: Scene) -> list[Candidate]:
             found.append(crossing_of(a, b))
         if kind.surface == ON_MESH:
             found += places_on_mesh(a, b, kind.places)
+        elif kind.surface == ON_HULLS:
+            found += places_of_hulls(a, b, kind.places)
         elif kind.places:
             found += places_of(a, b, kind.places)
     return found
