@@ -16,6 +16,7 @@ from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
 
 LEAST_SIN = 1e-6  # of the angle between two edges that have a common normal
+ROUNDING = 1e-10  # sine of the angle by which a normal across two edges may point into a face
 NARROWINGS = 80  # of a bracket, by 2/3 each
 CROSS = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(1, 0, 2)  # [k] @: a -> a x e_k
 
@@ -74,11 +75,12 @@ def overlap_of_hulls(a: Hull, X_WA: Placement, b: Hull, X_WB: Placement) -> floa
     n = n[i, j] / size[i, j, None]
     into_a = [lines_a[:, k : k + 3] @ R.T for k in (7, 10)]
     into_b = [lines_b[:, k : k + 3] for k in (7, 10)]
-    n *= np.sign(np.sum(n * (into_a[0] + into_a[1])[i] - n * (into_b[0] + into_b[1])[j], axis=1))[:, None]
+    away = np.sum(n * ((into_a[0] + into_a[1])[i] - (into_b[0] + into_b[1])[j]), axis=1)
+    n *= np.copysign(1.0, away)[:, None]
     separates = np.ones(len(n), bool)
     for k in range(2):
-        separates &= np.sum(n * into_a[k][i], axis=1) >= -LEAST_SIN
-        separates &= np.sum(n * into_b[k][j], axis=1) <= LEAST_SIN
+        separates &= np.sum(n * into_a[k][i], axis=1) >= -ROUNDING
+        separates &= np.sum(n * into_b[k][j], axis=1) <= ROUNDING
     way = (lines_a[:, :3] @ R.T + c)[i] - lines_b[j, :3]
     gaps = np.sum(n * way, axis=1)[separates]
     return -float(max(apart, gaps.max(initial=-math.inf)))

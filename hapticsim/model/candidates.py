@@ -47,11 +47,11 @@ PAIRS = {
     ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
     ("sphere", "cylinder"): PairKind(ON_CYLINDER, 1),
     ("sphere", "mesh"): PairKind(ON_MESH, 4, places=4),
-    ("mesh", "box"): PairKind(ON_HULLS, 8, places=8),
-    ("mesh", "mesh"): PairKind(ON_HULLS, 8, places=8),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
     ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),
+    ("mesh", "box"): PairKind(ON_HULLS, 8, places=8),
+    ("mesh", "mesh"): PairKind(ON_HULLS, 8, places=8),
 }
 
 

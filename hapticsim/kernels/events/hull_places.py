@@ -203,7 +203,7 @@ def look_along_faces(plan, first, side, apart, best_side, best, ws):
         x, y, z, level = seen_by_other(plan, face, side, view)
         p = plan.hull_vertex[deep]
         gap = x * p[0] + y * p[1] + z * p[2] - level
-        if gap >= -reach or gap >= apart:
+        if gap >= -reach or gap >= apart - LEVEL:
             gap, at = nearest_vertex(plan, other, x, y, z)
             gap -= level
             if gap > apart:
@@ -237,7 +237,7 @@ def meet_faces(plan, state, first, side, least, ws):
     start, corners = plan.hull_faces[hull], plan.hull_corners[other]
     kind = pairs.VERTEX_OF_A if side == OF_B else pairs.VERTEX_OF_B
     for face in range(start, plan.hull_faces[hull + 1]):
-        if ws.hull_apart[side * HULL + face - start] < -reach:
+        if ws.hull_apart[side * HULL + face - start] < min(-reach, least - LEVEL):
             continue
         x, y, z, level = seen_by_other(plan, face, side, view)
         for v in range(corners, plan.hull_corners[other + 1]):
