@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from hapticsim.model.candidates import HULLS, hull_of
-from hapticsim.model.hull import Hull
+from hapticsim.model.hull import Hull, around
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
 
@@ -27,11 +27,13 @@ def overlap_of(a: Shape, X_WA: Placement, b: Shape, X_WB: Placement) -> float | 
         return overlap_of_boxes(a.size, X_WA, b.size, X_WB)
     if a.kind in HULLS and b.kind in HULLS:
         return overlap_of_hulls(hull_of(a), X_WA, hull_of(b), X_WB)
-    if (a.kind, b.kind) == ("box", "capsule"):
+    if b.kind == "capsule":
         a, X_WA, b, X_WB = b, X_WB, a, X_WA
     if (a.kind, b.kind) == ("capsule", "box"):
         radius, length = a.size
         return radius - distance_of_segment(0.5 * length, X_WA, b.size, X_WB)
+    if (a.kind, b.kind) == ("capsule", "mesh"):
+        return a.size[0] - distance_from_hull(hull_of(a), X_WA, hull_of(b), X_WB)
     return None
 
 
@@ -66,7 +68,7 @@ def overlap_of_hulls(a: Hull, X_WA: Placement, b: Hull, X_WB: Placement) -> floa
     normals_a = a.planes[:, :3] @ R.T
     beside_b = np.min(b.planes[:, :3] @ points_a.T, axis=1) - b.planes[:, 3]
     beside_a = np.min(normals_a @ b.vertices.T, axis=1) - a.planes[:, 3] - normals_a @ c
-    apart = max(beside_b.max(), beside_a.max())
+    apart = max(beside_b.max(), beside_a.max(initial=-math.inf))
     lines_a, lines_b = a.edge_lines, b.edge_lines
     along_a, along_b = lines_a[:, 3:6] @ R.T, lines_b[:, 3:6]
     n = np.cross(along_a[:, None], along_b[None])
@@ -84,6 +86,39 @@ def overlap_of_hulls(a: Hull, X_WA: Placement, b: Hull, X_WB: Placement) -> floa
     way = (lines_a[:, :3] @ R.T + c)[i] - lines_b[j, :3]
     gaps = np.sum(n * way, axis=1)[separates]
     return -float(max(apart, gaps.max(initial=-math.inf)))
+
+
+def distance_from_hull(line: Hull, X_WL: Placement, b: Hull, X_WB: Placement) -> float:
+    """Signed distance [m] of a segment from a convex solid, negative inside.
+
+    Of one that is outside that of an end over a face, or from an edge [Ericson 2005, 5.1.9].
+    """
+    depth = overlap_of_hulls(line, X_WL, b, X_WB)
+    if depth >= 0.0:
+        return -depth
+    R = X_WB.rotation.T @ X_WL.rotation
+    p, q = line.vertices @ R.T + X_WB.rotation.T @ (X_WL.translation - X_WB.translation)
+    start, end = b.vertices[b.edges[:, 0]], b.vertices[b.edges[:, 1]]
+    x, a, e = p - start, q - p, end - start
+    aa, ee, ae, xa, xe = a @ a, np.sum(e * e, axis=1), e @ a, x @ a, np.sum(x * e, axis=1)
+    square = aa * ee - ae * ae
+    free = square > LEAST_SIN**2 * aa * ee
+    s = np.clip(np.where(free, (ae * xe - ee * xa) / np.where(free, square, 1.0), 0.0), 0.0, 1.0)
+    t = np.clip((ae * s + xe) / ee, 0.0, 1.0)
+    s = np.clip((ae * t - xa) / aa, 0.0, 1.0)
+    distance = float(np.linalg.norm(x + s[:, None] * a - t[:, None] * e, axis=1).min())
+    for point in (p, q):
+        heights = b.planes[:, :3] @ point - b.planes[:, 3]
+        for f in np.flatnonzero((heights >= 0.0) & (heights < distance)):
+            if is_over(b, int(f), point):
+                distance = float(heights[f])
+    return distance
+
+
+def is_over(b: Hull, face: int, point: np.ndarray) -> bool:
+    """Whether a point is over a face."""
+    u, v = (b.vertices[list(ends)] for ends in zip(*around(b.faces[face]), strict=True))
+    return bool(np.all(np.sum(np.cross(v - u, b.planes[face, :3]) * (point - u), axis=1) <= 0.0))
 
 
 def distance_of_segment(half: float, X_WS: Placement, half_b: Sequence[float], X_WB: Placement) -> float:

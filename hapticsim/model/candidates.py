@@ -19,7 +19,7 @@ from hapticsim.codes import (
     ON_PLANE,
     ON_SIDE,
 )
-from hapticsim.model.hull import Hull, hull_of_box
+from hapticsim.model.hull import Hull, hull_of_box, segment_of
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
@@ -50,6 +50,7 @@ PAIRS = {
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
     ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),
+    ("capsule", "mesh"): PairKind(ON_HULLS, 4, back=ON_SIDE, places=4),
     ("mesh", "box"): PairKind(ON_HULLS, 8, places=8),
     ("mesh", "mesh"): PairKind(ON_HULLS, 8, places=8),
 }
@@ -143,31 +144,35 @@ def places_of(a: Shape, b: Shape, count: int) -> list[Candidate]:
 
 
 def places_on_mesh(ball: Shape, b: Shape, count: int) -> list[Candidate]:
-    """Places for the faces, edges and vertices of a mesh b that a sphere touches at once."""
-    ((centre, radius, none),) = spheres_of(ball)
+    """Places for the faces, edges and vertices of a mesh b that a sphere touches at once, or an end of a
+    capsule."""
     return [
         Candidate(
             ball.name, b.name, ball.body, centre, radius, none, b.body, ON_MESH, b.X_BS, half_of(b),
             places=0 if i else count, mesh=b.mesh,
         )
+        for centre, radius, none in spheres_of(ball)
         for i in range(count)
     ]  # fmt: skip
 
 
 def hull_of(shape: Shape) -> Hull:
-    """A box or a convex mesh as a hull."""
+    """A box or a convex mesh as a hull; of a capsule its middle line."""
     if shape.mesh is not None:
         return shape.mesh.hull
+    if shape.kind == "capsule":
+        return segment_of(0.5 * shape.size[1])
     x, y, z = shape.size
     return hull_of_box((x, y, z))
 
 
 def places_of_hulls(a: Shape, b: Shape, count: int) -> list[Candidate]:
-    """Places for the features by which two convex solids touch."""
+    """Places for the features by which two convex solids touch; of a capsule for edges across its side."""
     middle, none, hulls = a.X_BS.translation, np.zeros(3), (hull_of(a), hull_of(b))
+    radius = a.size[0] if a.kind == "capsule" else 0.0
     return [
         Candidate(
-            a.name, b.name, a.body, middle, 0.0, none, b.body, ON_HULLS, b.X_BS, half_of(b), a.X_BS, half_of(a),
+            a.name, b.name, a.body, middle, radius, none, b.body, ON_HULLS, b.X_BS, half_of(b), a.X_BS, half_of(a),
             places=0 if i else count, hulls=hulls,
         )
         for i in range(count)
@@ -211,6 +216,8 @@ def candidates_of(scene: Scene) -> list[Candidate]:
         if kind.surface == ON_MESH:
             found += places_on_mesh(a, b, kind.places)
         elif kind.surface == ON_HULLS:
+            if a.kind == "capsule":
+                found += places_on_mesh(a, b, kind.places)
             found += places_of_hulls(a, b, kind.places)
         elif kind.places:
             found += places_of(a, b, kind.places)

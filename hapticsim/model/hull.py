@@ -70,6 +70,29 @@ def around(face: Polygon) -> list[tuple[int, int]]:
     return list(zip(face, (*face[1:], face[0]), strict=True))
 
 
+class Segment(Hull):
+    """The middle line of a capsule: two vertices and an edge, which no face passes."""
+
+    @cached_property
+    def planes(self) -> np.ndarray:
+        return np.zeros((0, 4))
+
+    @cached_property
+    def edges(self) -> np.ndarray:
+        return np.array([[0, 1, -1, -1]], np.int64)
+
+    @cached_property
+    def edge_lines(self) -> np.ndarray:
+        half = float(self.vertices[1, 2])
+        return np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 1.0, half, *np.zeros(6)]])
+
+
+@lru_cache(maxsize=256)
+def segment_of(half: float) -> Segment:
+    """From -half to half along z [m]."""
+    return Segment(np.array([[0.0, 0.0, -half], [0.0, 0.0, half]]), ())
+
+
 @lru_cache(maxsize=256)
 def hull_of_box(half: tuple[float, float, float]) -> Hull:
     """A box of these half extents [m]."""

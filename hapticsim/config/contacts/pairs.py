@@ -175,15 +175,15 @@ def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
     if (a.kind, b.kind) not in PAIRS:
         raise refuse(place, f"= [{b.name}, {a.name}] pairs {_not_supported(b, a)}.")
     for hull, other in ((a, b), (b, a)):
-        if hull.kind == "mesh" and other.kind in ("plane", *HULLS):
+        if hull.kind == "mesh" and other.kind in ("plane", "capsule", *HULLS):
             _check_hull(hull, other, place, refuse)
 
 
 def _partners(kind: str) -> str:
     """What a kind of shape may touch."""
     kinds = sorted({a if b == kind else b for a, b in PAIRS if kind in (a, b)})
-    words = {(k, "mesh"): "a convex mesh" for k in ("plane", *HULLS)}
-    words |= {("mesh", k): f"a {k} if it is convex" for k in ("plane", "box")}
+    words = {(k, "mesh"): "a convex mesh" for k in ("plane", "capsule", *HULLS)}
+    words |= {("mesh", k): f"a {k} if it is convex" for k in ("plane", "capsule", "box")}
     return ", ".join(words.get((kind, k), f"a {k}") for k in kinds)
 
 

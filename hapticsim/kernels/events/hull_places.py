@@ -6,8 +6,7 @@ geometry/hull_contact.py.
 
 Two convex solids are apart where one axis separates them: the normal of a face, or a direction across an edge
 of each (Gottschalk, Lin and Manocha 1996).  A vertex can meet a face only if its solid, seen from there, lies
-on the outer side of the face; two edges only if n points out of both faces of B and into both of A, as where
-arcs cross on the Gauss map (Gregorius 2013).  Features that are farther inside one another than the solids
+on the outer side of the face; two edges only if n points out of both faces of B and into both of A.  Features that are farther inside one another than the solids
 are have not met there.  A face is looked at if it is nearer than the reach of the tick; one vertex that is
 deep below it says for all that it does not separate.
 """
@@ -82,12 +81,14 @@ def put_features(plan, state, ws, first, deepest):
     near_a, near_b = list_near_edges(plan, first, apart, side, face, ws)
     if apart < 0.0:
         apart = cross_edges(plan, state, first, near_a, near_b, apart, False, ws)
+    is_round = plan.row_length[first] > 0.0  # a capsule, which may be apart where no axis of these says so
     if apart < -GAP_DEEP:
-        return -apart
+        return 0.0 if is_round else -apart
     if apart > reach:
         return 0.0
-    meet_faces(plan, state, first, OF_B, min(apart, 0.0), ws)
-    meet_faces(plan, state, first, OF_A, min(apart, 0.0), ws)
+    if not is_round:
+        meet_faces(plan, state, first, OF_B, min(apart, 0.0), ws)
+        meet_faces(plan, state, first, OF_A, min(apart, 0.0), ws)
     cross_edges(plan, state, first, near_a, near_b, min(apart, 0.0), True, ws)
     for k in range(first, end):
         if not is_kept(plan, state, ws, k, deepest) and ws.guard1[k] < -GAP_HELD:
@@ -111,12 +112,13 @@ def view_hulls(plan, first, deepest, ws):
     ball_a, ball_b = plan.hull_ball[plan.hull_a[first]], plan.hull_ball[plan.hull_b[first]]
     cx, cy, cz = from_a(view, ball_a[0], ball_a[1], ball_a[2])
     cx, cy, cz = cx + view[MIDDLE, 0], cy + view[MIDDLE, 1], cz + view[MIDDLE, 2]
-    size_a = math.sqrt(ball_a[0] ** 2 + ball_a[1] ** 2 + ball_a[2] ** 2) + ball_a[3]
+    radius = ball_a[3] + plan.row_length[first]
+    size_a = math.sqrt(ball_a[0] ** 2 + ball_a[1] ** 2 + ball_a[2] ** 2) + radius
     size_b = math.sqrt(ball_b[0] ** 2 + ball_b[1] ** 2 + ball_b[2] ** 2) + ball_b[3]
     speed = fastest(a, x, y, z, size_a, ws) + fastest(b, ox, oy, oz, size_b, ws)
     reach = REACH + 2.0 * plan.tick_s * speed
     cx, cy, cz = cx - ball_b[0], cy - ball_b[1], cz - ball_b[2]
-    if cx * cx + cy * cy + cz * cz > (ball_a[3] + ball_b[3] + reach) ** 2:
+    if cx * cx + cy * cy + cz * cz > (radius + ball_b[3] + reach) ** 2:
         return False
     view[FACE, 0] = view[FACE, 1] = view[FACE, 2] = 0.0
     view[BOUNDS, LEANS] = TURNS * plan.tick_s * (turning(a, ws) + turning(b, ws))
@@ -196,12 +198,13 @@ def look_along_faces(plan, first, side, apart, best_side, best, ws):
     largest, with the side and the face it is of; the arguments, where none is larger.
     """
     view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES]
-    hull, other = hulls_of(plan, first, side)
+    hull, other, radius = *hulls_of(plan, first, side), plan.row_length[first]
     deep = first_guess(plan, hull, other, side, view)
     start = plan.hull_faces[hull]
     for face in range(start, plan.hull_faces[hull + 1]):
         x, y, z, level = seen_by_other(plan, face, side, view)
         p = plan.hull_vertex[deep]
+        level += radius
         gap = x * p[0] + y * p[1] + z * p[2] - level
         if gap >= -reach or gap >= apart - LEVEL:
             gap, at = nearest_vertex(plan, other, x, y, z)
@@ -294,6 +297,7 @@ def list_near_edges(plan, first, apart, side, face, ws):
         nx, ny, nz = from_a(view, -n[0], -n[1], -n[2])
         of_a = -n[3] + nx * view[MIDDLE, 0] + ny * view[MIDDLE, 1] + nz * view[MIDDLE, 2]
     of_b = of_a - apart  # A begins, and B ends, there along n
+    radius = plan.row_length[first]
     a, b, near_a, near_b = plan.hull_a[first], plan.hull_b[first], 0, 0
     for edge in range(plan.hull_edges[b], plan.hull_edges[b + 1]):
         e = plan.hull_edge[edge]
@@ -306,7 +310,7 @@ def list_near_edges(plan, first, apart, side, face, ws):
     for edge in range(plan.hull_edges[a], plan.hull_edges[a + 1]):
         e = plan.hull_edge[edge]
         low = nx * e[0] + ny * e[1] + nz * e[2] - e[6] * abs(nx * e[3] + ny * e[4] + nz * e[5])
-        if low <= of_b + reach:
+        if low <= of_b + reach + radius:
             ws.hull_near[near_a] = edge
             near_a += 1
     return near_a, near_b
@@ -320,7 +324,7 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
     that is more; with them, offer the edges that may meet of a pair that is so far apart.
     """
     view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES]
-    lean = LEAN + view[BOUNDS, LEANS] if offers else STRICT
+    lean, radius = LEAN + view[BOUNDS, LEANS] if offers else STRICT, plan.row_length[first]
     for i in range(near_a):
         e = plan.hull_edge[ws.hull_near[i]]
         px, py, pz = from_a(view, e[0], e[1], e[2])
@@ -331,7 +335,7 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
         for j in range(HULL, HULL + near_b):
             d = plan.hull_edge[ws.hull_near[j]]
             x, y, z = px - d[0], py - d[1], pz - d[2]
-            if offers and x * x + y * y + z * z > (e[6] + d[6] + 2.0 * reach) ** 2:
+            if offers and x * x + y * y + z * z > (e[6] + d[6] + radius + 2.0 * reach) ** 2:
                 continue
             bx, by, bz = d[3], d[4], d[5]
             nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
@@ -346,7 +350,7 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
             most = max(nx * d[7] + ny * d[8] + nz * d[9], nx * d[10] + ny * d[11] + nz * d[12])
             if least < -lean or most > lean:
                 continue
-            phi = nx * x + ny * y + nz * z
+            phi = nx * x + ny * y + nz * z - radius
             if not offers:
                 apart = max(apart, phi)
             elif phi <= reach:

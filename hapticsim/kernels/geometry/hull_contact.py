@@ -9,6 +9,9 @@ along n, which is across both and points out of B and into A.  Both are smooth, 
 while the vertex is over the face, or the nearest points lie within both edges; beyond, another pair of
 features is nearest.  A vertex may be past the border of its face by EDGE, and an edge ends INSET before its
 end, so that where a vertex comes to a border one of both holds.
+
+The side of a capsule is an edge without faces, with a radius around it; its ends, and vertices on its side, have
+candidates of their own.
 """
 
 from __future__ import annotations
@@ -142,6 +145,7 @@ def hulls_witness(plan, state, k, X):
     if not has_features(state, k):
         return NOWHERE, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0
     px, py, pz, _, _, _, phi, nx, ny, nz, _, _, _, _, _, _, past = hull_contact(plan, state, k, X)
+    phi -= plan.row_length[k]
     return phi if past <= 0.0 else max(phi, 0.0) + past, nx, ny, nz, px, py, pz
 
 
@@ -170,4 +174,4 @@ def hulls_row(plan, state, k, i, ws):
     else:
         point_row(b, a, qx, qy, qz, -nx, -ny, -nz, ws.A, ws.s, i, ws)
     ws.b[i] = 0.0
-    return phi
+    return phi - plan.row_length[k]

@@ -124,7 +124,7 @@ class Plan(Block):
     hull_neighbour: IntVector = of("2 * edges")  # vertices at the other end of its edges
     hull_face: Matrix = of("faces, 4")  # unit, outward; and its product with a point of the face [m]
     hull_border_start: IntVector = of("faces + 1")  # first entry of each face in hull_border
-    hull_border: Matrix = of("2 * edges, 4")  # the same of the planes across a face that end it
+    hull_border: Matrix = of("borders, 4")  # the same of the planes across a face that end it
     hull_edge: Matrix = of("edges, 13")  # middle [m], direction (unit), half length [m], both directions (unit)
     # from it into its faces
     mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh_search.py), else 0
