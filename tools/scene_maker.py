@@ -48,7 +48,7 @@ class Trial:
 def make(seed: int, attempt: int, pool: int, hulls: bool = False) -> Trial:
     """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``.
 
-    hulls : convex meshes and boxes, and nothing else.
+    hulls : free bodies that are mostly convex meshes.
     """
     robot_number = seed % pool
     robot_draw = random.Random(f"robot {robot_number}")
@@ -90,12 +90,15 @@ def _solid(half: list[float], draw: random.Random) -> dict[str, Any]:
 
 
 def _hull(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> dict[str, Any]:
-    """A convex mesh that fills these half extents [m], often a box or a ball instead."""
+    """A convex mesh that fills these half extents [m], often a box, a ball or a capsule instead."""
     which = draw.random()
     if which < 0.25:
         return {"kind": "box", "half_extents_m": half}
     if which < 0.3:
         return {"kind": "sphere", "radius_m": min(half)}
+    radius = min(half[:2])
+    if which < 0.4 and half[2] > radius:
+        return {"kind": "capsule", "radius_m": radius, "length_m": 2.0 * (half[2] - radius)}
     n, turn = draw.randint(3, 12), draw.choice([0.0, draw.uniform(0.0, 6.0)])
     ring = [(math.cos(turn + 2.0 * math.pi * i / n), math.sin(turn + 2.0 * math.pi * i / n)) for i in range(n)]
     match draw.choice(["prism", "pyramid", "frustum", "cloud", "cloud", "pins"]):

@@ -135,7 +135,7 @@ def has_sharp_edges(a: Shape, b: Shape) -> bool:
 
 def have_faces(a: Shape, b: Shape) -> bool:
     """True for two boxes, or hulls."""
-    return are_hulls(a, b) or a.kind == b.kind == "box"
+    return a.kind != "capsule" and (are_hulls(a, b) or a.kind == b.kind == "box")
 
 
 def half_diagonal(shape: Shape) -> float:

@@ -51,8 +51,8 @@ def random_shape(rng: np.random.Generator, kind: str, name: str, body: str) -> S
 
 
 def are_hulls(a: Shape, b: Shape) -> bool:
-    """True for two convex solids of which one is a mesh."""
-    return a.kind == "mesh" and b.kind in HULLS
+    """True for two convex solids of which one is a mesh, or a capsule and one."""
+    return (a.kind == "mesh" and b.kind in HULLS) or (a.kind, b.kind) == ("capsule", "mesh")
 
 
 def random_hull(rng: np.random.Generator, name: str, body: str) -> Shape:
@@ -71,9 +71,11 @@ def random_hull(rng: np.random.Generator, name: str, body: str) -> Shape:
 
 
 def random_pair(rng: np.random.Generator, kinds: tuple[str, str]) -> tuple[Shape, Shape]:
-    if kinds[0] == "mesh" and kinds[1] in HULLS:
-        other = random_shape(rng, "box", "second", "two") if kinds[1] == "box" else None
-        return random_hull(rng, "first", "one"), other or random_hull(rng, "second", "two")
+    if kinds[0] == "mesh" and kinds[1] == "box":
+        return random_hull(rng, "first", "one"), random_shape(rng, "box", "second", "two")
+    if kinds[0] in ("capsule", "mesh") and kinds[1] == "mesh":
+        capsule = random_shape(rng, "capsule", "first", "one") if kinds[0] == "capsule" else None
+        return capsule or random_hull(rng, "first", "one"), random_hull(rng, "second", "two")
     return random_shape(rng, kinds[0], "first", "one"), random_shape(rng, kinds[1], "second", "two")
 
 
@@ -161,7 +163,13 @@ def random_poses(rng: np.random.Generator, a: Shape, b: Shape, count: int) -> Po
 
 def plain_distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
     """Signed distances of two shapes at n poses."""
-    return of_hulls(hull_of(a), hull_of(b), R, c) if are_hulls(a, b) else distances(a, b, R, c)
+    if not are_hulls(a, b):
+        return distances(a, b, R, c)
+    found = of_hulls(hull_of(a), hull_of(b), R, c)
+    if a.kind == "capsule":
+        found.distance -= a.size[0]
+        found.within = None  # its ends, and vertices on its side, have candidates of their own
+    return found
 
 
 def nearly_aligned(rng: np.random.Generator) -> np.ndarray:
