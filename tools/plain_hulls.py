@@ -1,9 +1,9 @@
 """Signed distances of two convex solids by plain geometry: all axes, all vertices over all faces, all edges.
 
 Of two that overlap the distance is the largest separation along the normals of faces and across two edges, by
-all vertices of both; of two that are apart the least of a vertex over a face, and of two segments (Ericson
-2005, 5.1.9).  R (n, 3, 3) holds the axes of A in those of B as columns, c (n, 3) [m] is the origin of A there;
-normals point from B to A, in the axes of B.
+all vertices of both; of two that are apart the least of a vertex over a face, and of two segments [Ericson
+2005, 5.1.9].  R (n, 3, 3) holds the axes of A in those of B as columns, c (n, 3) [m] is the origin of A
+there; normals point from B to A, in the axes of B.
 """
 
 from __future__ import annotations

@@ -100,7 +100,9 @@ def _hull(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> 
     if which < 0.4 and half[2] > radius:
         return {"kind": "capsule", "radius_m": radius, "length_m": 2.0 * (half[2] - radius)}
     n, turn = draw.randint(3, 12), draw.choice([0.0, draw.uniform(0.0, 6.0)])
-    ring = [(math.cos(turn + 2.0 * math.pi * i / n), math.sin(turn + 2.0 * math.pi * i / n)) for i in range(n)]
+    ring = [
+        (math.cos(turn + 2.0 * math.pi * i / n), math.sin(turn + 2.0 * math.pi * i / n)) for i in range(n)
+    ]
     match draw.choice(["prism", "pyramid", "frustum", "cloud", "cloud", "pins"]):
         case "prism":
             points = [[x, y, z] for x, y in ring for z in (-1.0, 1.0)]

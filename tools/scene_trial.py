@@ -118,7 +118,7 @@ def _loaded(trial: Trial) -> Scene:
 
 
 def _reach(shape: Shape) -> float:
-    """[m] radius of the ball about a box, hull or capsule; infinite of all others, whose overlap is not known."""
+    """[m] radius of the ball about a box, hull or capsule; infinite of others, whose overlap is not known."""
     match shape.kind:
         case "box":
             return math.hypot(*shape.size)
@@ -140,7 +140,9 @@ class _Watch:
         safety = sim.scene.safety
         self.step_N = safety.slew_limit_N_per_s * sim.scene.tick_s
         self.last_force = np.zeros(3)
-        self.smooth = np.array([c.kind not in (ON_BOX, ON_EDGES, ON_HULLS) for c in sim.assembly.candidates], bool)
+        self.smooth = np.array(
+            [c.kind not in (ON_BOX, ON_EDGES, ON_HULLS) for c in sim.assembly.candidates], bool
+        )
         kinetic, potential = sim.energy()
         self.most_kinetic, self.low, self.high = kinetic, potential, potential
         mass = sum(b["inertial"]["mass_kg"] for b in trial.scene["robot"]["bodies"])

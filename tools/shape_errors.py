@@ -91,7 +91,9 @@ def distance_errors(a: Shape, b: Shape, poses: Poses, i: int, least: Least, othe
         return {"distance": 0.0 if -width <= least.gap < DISTANCE * width else np.inf}
     if are_hulls(a, b) and gap > REACH and least.gap == NOWHERE:  # places are for what a tick may reach
         return {}
-    if poses.plain.within is not None and not poses.plain.within[i]:  # nearest at ends, which no place is about
+    if (
+        poses.plain.within is not None and not poses.plain.within[i]
+    ):  # nearest at ends, which no place is about
         return {"distance": 0.0 if least.gap >= gap - DISTANCE * width else np.inf}
     return {
         "distance": abs(least.gap - gap) / width,

@@ -172,7 +172,7 @@ def places_of_hulls(a: Shape, b: Shape, count: int) -> list[Candidate]:
     radius = a.size[0] if a.kind == "capsule" else 0.0
     return [
         Candidate(
-            a.name, b.name, a.body, middle, radius, none, b.body, ON_HULLS, b.X_BS, half_of(b), a.X_BS, half_of(a),
+            a.name, b.name, a.body, middle, radius, none, b.body, ON_HULLS, b.X_BS, half_of(b), a.X_BS,
             places=0 if i else count, hulls=hulls,
         )
         for i in range(count)

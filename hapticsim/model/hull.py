@@ -116,9 +116,7 @@ def hull_of_triangles(
     return _ordered(vertices, faces)
 
 
-def _merged(
-    vertices: np.ndarray, triangles: np.ndarray, beyond: np.ndarray, rounded: float
-) -> list[Polygon]:
+def _merged(vertices: np.ndarray, triangles: np.ndarray, beyond: np.ndarray, rounded: float) -> list[Polygon]:
     """Faces of the triangles whose vertices lie in one plane, the largest triangle's; none where they have
     holes."""
     a, b, c = (vertices[triangles[:, i]] for i in range(3))

@@ -41,13 +41,17 @@ def naive_gap(a: Shape, b: Shape, kind: int, i: int, j: int, q: np.ndarray) -> t
             out = np.cross(B.vertices[v] - B.vertices[u], n)
             past = max(past, float((x - B.vertices[u]) @ out / np.linalg.norm(out)))
         return float(x @ n - B.planes[j, 3]), past - EDGE
-    p, r = (R @ h.vertices[h.edges[k, :2]].T + o[:, None] for h, R, o, k in ((A, R_A, o_A, i), (B, R_B, o_B, j)))
+    p, r = (
+        R @ h.vertices[h.edges[k, :2]].T + o[:, None] for h, R, o, k in ((A, R_A, o_A, i), (B, R_B, o_B, j))
+    )
     along, across = p[:, 1] - p[:, 0], r[:, 1] - r[:, 0]
     n = np.cross(along, across)
     n /= np.linalg.norm(n)
     into_a, into_b = (h.edge_lines[k, 7:].reshape(2, 3).sum(axis=0) for h, k in ((A, i), (B, j)))
     n *= np.sign(n @ (R_A @ into_a - R_B @ into_b))  # out of both faces of B, and into both of A
-    (s, t, distance), *_ = np.linalg.lstsq(np.column_stack([-along, across, n]), p[:, 0] - r[:, 0], rcond=None)
+    (s, t, distance), *_ = np.linalg.lstsq(
+        np.column_stack([-along, across, n]), p[:, 0] - r[:, 0], rcond=None
+    )
     past = max((abs(x - 0.5) - 0.5) * np.linalg.norm(e) for x, e in ((s, along), (t, across)))
     return float(distance), float(past) + INSET
 

@@ -1,4 +1,4 @@
-"""A hull has flat faces, straight edges and no more vertices than it needs, whatever triangles it is made of."""
+"""A hull has flat faces, straight edges, and no vertex that it does not need, whatever its triangles are."""
 
 from __future__ import annotations
 

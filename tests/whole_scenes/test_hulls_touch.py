@@ -1,4 +1,4 @@
-"""Convex meshes on boxes and on one another: as boxes, where they are; they tumble, stack, cross, and rest."""
+"""Convex meshes on boxes and on one another: as boxes, where they are; they tumble, stack, cross, rest."""
 
 from __future__ import annotations
 
@@ -116,7 +116,9 @@ def deepest(sim: hs.Simulation) -> float:
     depth = -np.inf
     for pair in sim.scene.contacts:
         a, b = shapes[pair.a], shapes[pair.b]
-        overlap = overlap_of(a, place_of(sim.assembly, a, sim.state.q), b, place_of(sim.assembly, b, sim.state.q))
+        overlap = overlap_of(
+            a, place_of(sim.assembly, a, sim.state.q), b, place_of(sim.assembly, b, sim.state.q)
+        )
         assert overlap is not None
         depth = max(depth, overlap)
     return depth
@@ -209,14 +211,16 @@ def test_prisms_stack(sides):
     assert seen.overlap < 1e-8
     forces = {name: 0.0 for name in ("table", "part0", "part1")}
     for contact in sim.state.contacts:
-        forces[min(contact.a, contact.b) if "table" not in (contact.a, contact.b) else "table"] += contact.force
+        forces[min(contact.a, contact.b) if "table" not in (contact.a, contact.b) else "table"] += (
+            contact.force
+        )
     assert forces == pytest.approx({"table": 3 * WEIGHT, "part0": 2 * WEIGHT, "part1": WEIGHT}, rel=1e-6)
     heights = [sim.body_pose(f"part{i}").translation[2] for i in range(3)]
     assert heights == pytest.approx([0.05, 0.15, 0.25], abs=1e-8)
 
 
 def test_two_roofs_cross_edge_over_edge():
-    """Balanced on a ridge the upper one has one contact, along the normal across both edges, of its weight."""
+    """Balanced on a ridge the upper one has one contact, along the normal across both edges."""
     ridge = solid_of(
         np.array([[x, y, -0.05] for x in (-0.2, 0.2) for y in (-0.05, 0.05)] + [[-0.2, 0, 0], [0.2, 0, 0]])
     )

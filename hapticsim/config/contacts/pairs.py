@@ -194,9 +194,9 @@ def _check_hull(hull: Shape, other: Shape, place: Place, refuse: Refuse) -> None
     if found or not hull.mesh.is_convex:
         raise refuse(
             place,
-            f"= [{hull.name}, {other.name}] lays a mesh on a {other.kind} that {found or 'is not convex'}: give "
-            f"{hull.name!r} convex: true and corners: a number up to {MOST_CORNERS} (of a robot: robot.urdf or "
-            "robot.mjcf).",
+            f"= [{hull.name}, {other.name}] has the mesh {hull.name!r} touch a {other.kind}, and it "
+            f"{found or 'is not convex'}: give it convex: true and corners: a number up to {MOST_CORNERS} "
+            "(of a robot: robot.urdf or robot.mjcf).",
         )
 
 

@@ -113,7 +113,8 @@ def put_edges(plan, state, ws, out, m, deepest):
 
 @kernel
 def fill_places(plan, state, ws, out, first, deepest):
-    """Fill the places of the pair that begins at ``first``; solids deep in one another pass, told as it begins."""
+    """Fill the places of the pair that begins at ``first``; solids that are deep in one another pass, and that
+    is told as it begins."""
     if plan.surface_kind[first] == ON_EDGES:
         put_edges_of_pair(plan, state, ws, first, deepest)
         return
@@ -140,7 +141,7 @@ def leave_out_edges(plan, state, ws, out, first, deepest):
         was_left_out = was_left_out or state.face[k] == LEFT_OUT
     fill_places(plan, state, ws, out, first, deepest)
     for k in range(first, end):
-        if state.mode[k] != HELD:
+        if state.mode[k] != HELD and state.face[k] != THROUGH:
             is_in = state.face[k] != 0 and ws.guard1[k] < -GAP_CAPTURE
             crosses = crosses or is_in
             state.face[k], state.depth[k], ws.guard1[k] = (LEFT_OUT if is_in else 0), 0.0, math.inf

@@ -6,9 +6,9 @@ geometry/hull_contact.py.
 
 Two convex solids are apart where one axis separates them: the normal of a face, or a direction across an edge
 of each (Gottschalk, Lin and Manocha 1996).  A vertex can meet a face only if its solid, seen from there, lies
-on the outer side of the face; two edges only if n points out of both faces of B and into both of A.  Features that are farther inside one another than the solids
-are have not met there.  A face is looked at if it is nearer than the reach of the tick; one vertex that is
-deep below it says for all that it does not separate.
+on the outer side of the face; two edges only if n points out of both faces of B and into both of A.  Features
+that are farther inside one another than the solids are have not met there.  A face is looked at if it is
+nearer than the reach of the tick; one vertex that is deep below it says for all that it does not separate.
 """
 
 from __future__ import annotations
@@ -198,7 +198,8 @@ def look_along_faces(plan, first, side, apart, best_side, best, ws):
     largest, with the side and the face it is of; the arguments, where none is larger.
     """
     view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES]
-    hull, other, radius = *hulls_of(plan, first, side), plan.row_length[first]
+    hull, other = hulls_of(plan, first, side)
+    radius = plan.row_length[first]
     deep = first_guess(plan, hull, other, side, view)
     start = plan.hull_faces[hull]
     for face in range(start, plan.hull_faces[hull + 1]):
@@ -250,12 +251,20 @@ def meet_faces(plan, state, first, side, least, ws):
                 continue
             past = past_face(plan, face, side, p, view) - EDGE
             if past <= reach and is_not_below(height, past, least, view):
-                offer(plan, state, first, pairs.feature_number(kind, v - corners, face - start), height, past, ws)
+                offer(
+                    plan,
+                    state,
+                    first,
+                    pairs.feature_number(kind, v - corners, face - start),
+                    height,
+                    past,
+                    ws,
+                )
 
 
 @inlined
 def is_not_below(phi, past, least, view):
-    """True where features may meet with this gap [m], so far past an end, of a pair that is ``least`` apart."""
+    """True where features may meet with this gap, so far past an end, of a pair that is ``least`` apart [m]."""
     if past > 0.0:
         return phi >= -STEEPEST * past
     return phi >= max(least - LEVEL, -max(view[BOUNDS, DEEPEST], GAP_HELD))
@@ -343,7 +352,9 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
             if square < ACROSS:
                 continue
             size = math.sqrt(square)
-            out = nx * (fx + gx - d[7] - d[10]) + ny * (fy + gy - d[8] - d[11]) + nz * (fz + gz - d[9] - d[12])
+            out = (
+                nx * (fx + gx - d[7] - d[10]) + ny * (fy + gy - d[8] - d[11]) + nz * (fz + gz - d[9] - d[12])
+            )
             size = math.copysign(size, out)
             nx, ny, nz = nx / size, ny / size, nz / size
             least = min(nx * fx + ny * fy + nz * fz, nx * gx + ny * gy + nz * gz)
@@ -362,9 +373,7 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
                 if past * abs(size) <= reach and not askew and is_not_below(phi, past, apart, view):
                     of_a = ws.hull_near[i] - plan.hull_edges[plan.hull_a[first]]
                     of_b = ws.hull_near[j] - plan.hull_edges[plan.hull_b[first]]
-                    offer(
-                        plan, state, first, pairs.feature_number(pairs.ACROSS, of_a, of_b), phi, past, ws
-                    )
+                    offer(plan, state, first, pairs.feature_number(pairs.ACROSS, of_a, of_b), phi, past, ws)
     return apart
 
 

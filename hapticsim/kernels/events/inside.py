@@ -76,7 +76,7 @@ def find_place(plan, state, k, X):
 
 @inlined
 def takes_edges(plan, k):
-    """True when candidate k is a place for edges that cross, or for hulls (edge_places.py, hull_places.py)."""
+    """True when candidate k is a place for edges that cross (edge_places.py) or hulls (hull_places.py)."""
     return ON_EDGES <= plan.surface_kind[k] <= ON_HULLS
 
 

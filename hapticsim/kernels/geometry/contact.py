@@ -245,7 +245,7 @@ def gap_of(plan, state, k, X):
 
 @inlined
 def has_ends(plan, k):
-    """True where candidate k is about a side, edges or features: past their ends another of the pair holds."""
+    """True where candidate k is about a side, edges or features: past their ends another one holds."""
     return ON_SIDE <= plan.surface_kind[k] <= ON_HULLS
 
 

@@ -1,8 +1,8 @@
 """Where two convex solids touch: a vertex of one on a face of the other, or an edge of each across.
 
 Which features a candidate is about stands in State.face while it is not 0 (events/hull_places.py), as
-EDGE_PAIR + ((kind HULL) + i) HULL + j: edge i of A across edge j of B, vertex i of A on face j of B, or vertex
-i of B on face j of A.
+EDGE_PAIR + (kind HULL + i) HULL + j: edge i of A across edge j of B, vertex i of A on face j of B, or
+vertex i of B on face j of A.
 
 The gap of a vertex is its height over the plane of the face, that of two edges the distance of their lines
 along n, which is across both and points out of B and into A.  Both are smooth, below zero inside, and count
@@ -10,8 +10,8 @@ while the vertex is over the face, or the nearest points lie within both edges; 
 features is nearest.  A vertex may be past the border of its face by EDGE, and an edge ends INSET before its
 end, so that where a vertex comes to a border one of both holds.
 
-The side of a capsule is an edge without faces, with a radius around it; its ends, and vertices on its side, have
-candidates of their own.
+The side of a capsule is an edge without faces, with a radius around it; its ends, and vertices on its side,
+have candidates of their own.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def hulls_witness(plan, state, k, X):
 
 @inlined
 def hulls_gap(plan, state, k, X):
-    """Gap of a place for two hulls [m] over where it is held, as ``contact.gap_of``; inf while it is empty."""
+    """Gap of a place for two hulls [m] over where it is held, as ``contact.gap_of``; inf where empty."""
     return hulls_witness(plan, state, k, X)[0] - state.depth[k] if has_features(state, k) else math.inf
 
 

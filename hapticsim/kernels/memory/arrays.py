@@ -112,7 +112,9 @@ class Plan(Block):
     # of two that cross radius of the second, half lengths of both
     edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
     edge_half: Matrix = of("nk, 3")  # [m] its half extents; of a capsule 0, 0, half length
-    edge_places: IntVector = of("nk")  # places for edges, hulls, or on a mesh, of a pair, at the first; else 0
+    edge_places: IntVector = of(
+        "nk"
+    )  # places for edges, hulls, or on a mesh, of a pair, at the first; else 0
     hull_a: IntVector = of("nk")  # of a place for two hulls the number of that of A, else 0
     hull_b: IntVector = of("nk")
     hull_corners: IntVector = of("hulls + 1")  # first vertex of each hull
@@ -125,7 +127,9 @@ class Plan(Block):
     hull_face: Matrix = of("faces, 4")  # unit, outward; and its product with a point of the face [m]
     hull_border_start: IntVector = of("faces + 1")  # first entry of each face in hull_border
     hull_border: Matrix = of("borders, 4")  # the same of the planes across a face that end it
-    hull_edge: Matrix = of("edges, 13")  # middle [m], direction (unit), half length [m], both directions (unit)
+    hull_edge: Matrix = of(
+        "edges, 13"
+    )  # middle [m], direction (unit), half length [m], both directions (unit)
     # from it into its faces
     mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh_search.py), else 0
     mesh_leaves: IntVector = of("nk")
