@@ -113,7 +113,7 @@ def put_edges(plan, state, ws, out, m, deepest):
 
 @kernel
 def fill_places(plan, state, ws, out, first, deepest):
-    """Fill the places of the pair that begins at ``first``; solids that are deep in one another pass, and that
+    """Fill the places of the pair that begins at ``first``; solids deep in one another pass, and that
     is told as it begins."""
     if plan.surface_kind[first] == ON_EDGES:
         put_edges_of_pair(plan, state, ws, first, deepest)

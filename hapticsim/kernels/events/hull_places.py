@@ -264,7 +264,7 @@ def meet_faces(plan, state, first, side, least, ws):
 
 @inlined
 def is_not_below(phi, past, least, view):
-    """True where features may meet with this gap, so far past an end, of a pair that is ``least`` apart [m]."""
+    """True where features may meet with this gap, so far past an end, of a pair ``least`` apart [m]."""
     if past > 0.0:
         return phi >= -STEEPEST * past
     return phi >= max(least - LEVEL, -max(view[BOUNDS, DEEPEST], GAP_HELD))
