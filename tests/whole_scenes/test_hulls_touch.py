@@ -264,3 +264,35 @@ def test_a_turned_cube_rests_on_its_edge_crossings():
     check_quiet(Watch(sim).take(200))
     assert sum(c.force for c in sim.state.contacts) == pytest.approx(WEIGHT, rel=1e-6)
     assert len(sim.state.contacts) == 8 and sim.state.q[2] == pytest.approx(0.05, abs=1e-9)
+
+
+def with_capsule(made: Scene, capsule: Shape) -> Scene:
+    """The same with a capsule for ``part0``, alone with the table."""
+    shapes = tuple(capsule if s.name == "part0" else s for s in made.shapes)
+    return replace(made, shapes=shapes, contacts=(ContactPair("part0", "table"),))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_capsule_moves_on_a_box_of_triangles_as_on_a_box(seed):
+    """Its ends on faces and edges, its side across edges, and corners of the table on its side."""
+    rod, narrow, ends = Shape("part0", "part0", "capsule", (0.03, 0.3)), (0.1, 0.06, 0.05), []
+    for table in (narrow, box_mesh(narrow)):
+        rng = np.random.default_rng(seed)
+        sim = hs.Simulation(with_capsule(scene([HALF], [thrown(rng, 0.2)], table), rod))
+        seen = Deep(sim).take(350)
+        check_quiet(seen)
+        assert seen.counts[Event.TOUCH] > 0 and seen.overlap < 1e-6
+        ends.append(np.concatenate([sim.state.q, sim.state.u]))
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_capsule_falls_over_a_hull(seed):
+    rng = np.random.default_rng(seed)
+    hull, rod = random_hull(rng), Shape("part0", "part0", "capsule", (0.02, 0.2))
+    below = Placement(np.eye(3), np.array([0.0, 0.0, -0.05]))
+    sim = hs.Simulation(with_capsule(scene([HALF], [thrown(rng, 0.25)], hull, below=below), rod))
+    seen = Deep(sim).take(400)
+    check_quiet(seen)
+    assert seen.counts[Event.TOUCH] > 0
+    assert seen.overlap < (UNSEEN_DEPTH if seen.counts[Event.OVERFLOW] else 1e-6)
