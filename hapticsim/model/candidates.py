@@ -51,8 +51,8 @@ PAIRS = {
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
     ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),
     ("capsule", "mesh"): PairKind(ON_HULLS, 4, back=ON_SIDE, places=4),
-    ("mesh", "box"): PairKind(ON_HULLS, 8, places=8),
-    ("mesh", "mesh"): PairKind(ON_HULLS, 8, places=8),
+    ("mesh", "box"): PairKind(ON_HULLS, 12, places=12),
+    ("mesh", "mesh"): PairKind(ON_HULLS, 12, places=12),
 }
 
 
