@@ -205,7 +205,7 @@ def test_prisms_stack(sides):
     rng = np.random.default_rng(sides)
     solids = [prism(sides, 0.1, 0.05, turn) for turn in (0.0, 0.0, 0.3)]
     starts = [flat(0.0, 0.0, 0.05), flat(0.0, 0.0, 0.15), flat(0.02, 0.01, 0.25, float(rng.uniform(0, 3)))]
-    sim = hs.Simulation(scene(solids, starts, TABLE))
+    sim = hs.Simulation(replace(scene(solids, starts, TABLE), max_rows=64))  # of twelve sides they take 36
     seen = Deep(sim).take(400)
     check_quiet(seen)
     assert seen.overlap < 1e-8
