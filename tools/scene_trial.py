@@ -91,7 +91,7 @@ def _run_once(trial: Trial) -> tuple[Verdict, np.ndarray]:
     """Return the verdict, and how long each tick kept the processor [s]."""
     verdict, times = Verdict(), np.zeros(trial.ticks)
     try:
-        sim = Simulation(_loaded(trial))
+        sim = Simulation(loaded(trial))
     except ConfigError as refusal:
         verdict.refused_at_load = str(refusal)
         return verdict, times
@@ -105,7 +105,7 @@ def _run_once(trial: Trial) -> tuple[Verdict, np.ndarray]:
     return verdict, times
 
 
-def _loaded(trial: Trial) -> Scene:
+def loaded(trial: Trial) -> Scene:
     """The scene of a trial, with its meshes in files beside it."""
     text = yaml.safe_dump(trial.scene, sort_keys=False)
     if not trial.meshes:
