@@ -14,6 +14,7 @@ from hapticsim.assemble.overlap import LEAST_SIN, overlap_of
 from hapticsim.kernels.events.edge_places import ACROSS, REACH
 from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.geometry.box_edges import NOWHERE
+from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.segments import PARALLEL
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
@@ -89,6 +90,8 @@ def distance_errors(a: Shape, b: Shape, poses: Poses, i: int, least: Least, othe
         return {"parallel": max(more, 0.0) / (parting + DISTANCE * width) if more >= lowest else np.inf}
     if by_feature:
         return {"distance": 0.0 if -width <= least.gap < DISTANCE * width else np.inf}
+    if are_hulls(a, b) and gap < 0.0 and -LEVEL <= least.gap - gap < 0.0:  # a feature as deep to rounding
+        return {"distance": 0.0}
     if are_hulls(a, b) and gap > REACH and least.gap == NOWHERE:  # places are for what a tick may reach
         return {}
     if (
