@@ -31,6 +31,10 @@ distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, di
     acceleration  1e-6 m/s^2 and 1e-6 of it: A udot + s, likewise.  Left out are motions that leave the part
                   of the surface, or whose differences at half the step are not the same
 
+Two hulls, or a hull and a box, have candidates for features that meet alone: where nearest points lie at ends
+of features, or farther apart than a tick goes, the least gap is no less than the distance.  Where they
+overlap, features up to ``LEVEL``, 1e-6 m, deeper than both are count as well.
+
 Past an end of the side of a capsule, or of edges that cross, a gap is no distance; there it is above zero
 where the shapes are apart.  Of a sphere deep in a mesh coal tells the depth in one of the triangles, not in
 the nearest: its sphere has a tenth of the radius, and the rest is subtracted.

@@ -42,6 +42,7 @@ class Distances:
     normal: np.ndarray  # (n, 3)
     unique: np.ndarray  # (n,) bool
     sine: np.ndarray  # (n,) of the angle between two edges that are nearer than all corners; else 1
+    within: np.ndarray | None = None  # (n,) bool, of hulls: plain_hulls.Nearest
 
 
 def core_of(shape: Shape) -> tuple[np.ndarray, float]:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Act = dict[str, Any]
+Meshes = dict[str, list[list[float]]]
 RATES_Hz = (500.0, 1000.0, 1000.0, 1000.0, 2000.0)
 ROWS = (32, 32, 64, 6)  # few, so that they run out; many, so that they do not
 ONE_DEGREE = ("revolute", "prismatic")
@@ -27,6 +28,7 @@ class Trial:
     hand      amplitude [m], frequency [Hz] and phase of the device along its three axes; None: no device
     ticks     how long it runs; from ``passive_from`` on nothing brings energy in
     conserving  whether energy may only fall in the passive part (sampled torque laws may bring some in)
+    meshes    points [m] of the hulls that the scene reads, by the names of their files
     """
 
     seed: int
@@ -37,18 +39,24 @@ class Trial:
     ticks: int = 600
     passive_from: int = 0
     conserving: bool = True
+    meshes: dict[str, list[list[float]]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def make(seed: int, attempt: int, pool: int) -> Trial:
-    """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``."""
+def make(seed: int, attempt: int, pool: int, hulls: bool = False) -> Trial:
+    """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``.
+
+    hulls : free bodies that are mostly convex meshes.
+    """
     robot_number = seed % pool
     robot_draw = random.Random(f"robot {robot_number}")
     draw = random.Random(f"scene {seed} attempt {attempt}")
     kind = ("boxes", "tree", "boxes", "held tree")[robot_number % 4]
-    if kind == "boxes":
+    if hulls:
+        trial = _boxes(seed, robot_draw, draw, {})
+    elif kind == "boxes":
         trial = _boxes(seed, robot_draw, draw)
     else:
         trial = _tree(seed, kind, robot_draw, draw)
@@ -81,8 +89,42 @@ def _solid(half: list[float], draw: random.Random) -> dict[str, Any]:
     return {"kind": "box", "half_extents_m": half}
 
 
-def _boxes(seed: int, robot: random.Random, draw: random.Random) -> Trial:
-    """One to four free boxes, balls, capsules: on a floor, a table, a log, over an edge, stacked, thrown."""
+def _hull(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> dict[str, Any]:
+    """A convex mesh that fills these half extents [m], often a box, a ball or a capsule instead."""
+    which = draw.random()
+    if which < 0.25:
+        return {"kind": "box", "half_extents_m": half}
+    if which < 0.3:
+        return {"kind": "sphere", "radius_m": min(half)}
+    radius = min(half[:2])
+    if which < 0.4 and half[2] > radius:
+        return {"kind": "capsule", "radius_m": radius, "length_m": 2.0 * (half[2] - radius)}
+    n, turn = draw.randint(3, 12), draw.choice([0.0, draw.uniform(0.0, 6.0)])
+    ring = [
+        (math.cos(turn + 2.0 * math.pi * i / n), math.sin(turn + 2.0 * math.pi * i / n)) for i in range(n)
+    ]
+    match draw.choice(["prism", "pyramid", "frustum", "cloud", "cloud", "pins"]):
+        case "prism":
+            points = [[x, y, z] for x, y in ring for z in (-1.0, 1.0)]
+        case "pyramid":
+            points = [[x, y, -1.0] for x, y in ring] + [[0.0, 0.0, 1.0]]
+        case "frustum":
+            shrink = draw.uniform(0.1, 0.9)
+            points = [[x * s, y * s, z] for x, y in ring for z, s in ((-1.0, 1.0), (1.0, shrink))]
+        case "pins":  # an octahedron
+            points = [[s * float(i == j) for j in range(3)] for i in range(3) for s in (-1.0, 1.0)]
+        case _:
+            cloud = [[draw.gauss(0.0, 1.0) for _ in range(3)] for _ in range(draw.randint(5, 40))]
+            points = [[x / math.hypot(*p) for x in p] for p in cloud]
+    meshes[f"{name}.obj"] = [[round(x * h, 6) for x, h in zip(p, half, strict=True)] for p in points]
+    return {"kind": "mesh", "file": f"{name}.obj", "convex": True}
+
+
+def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes | None = None) -> Trial:
+    """One to four free boxes, balls, capsules: on a floor, a table, a log, over an edge, stacked, thrown.
+
+    meshes : where hulls are to be put; with it boxes, balls and capsules are mostly hulls.
+    """
     n = robot.randint(1, 4)
     halves = [[robot.uniform(0.02, 0.1) for _ in range(3)] for _ in range(n)]
     masses = [10.0 ** robot.uniform(-1.5, 0.7) for _ in range(n)]
@@ -95,17 +137,21 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random) -> Trial:
     contacts: list[dict[str, Any]] = []
     solids = []
     for i, half in enumerate(halves):
-        shapes.append({"name": f"s{i}", "body": f"b{i}", **_solid(half, draw)})
+        solid = _solid(half, draw) if meshes is None else _hull(f"s{i}", half, draw, meshes)
+        shapes.append({"name": f"s{i}", "body": f"b{i}", **solid})
         contacts.append({"between": [f"s{i}", "floor"]})
         solids.append(f"s{i}")
     top = 0.0
     if draw.random() < 0.5:  # a table, or a wall
         size = [draw.uniform(0.02, 0.3), draw.uniform(0.05, 0.3), draw.uniform(0.03, 0.15)]
         place = {"xyz_m": [0.0, 0.0, size[2]], "rpy_rad": [0.0, 0.0, draw.choice([0.0, draw.uniform(0, 3)])]}
-        shapes.append({"name": "table", "kind": "box", "half_extents_m": size, "origin": place})
+        table: dict[str, Any] = {"kind": "box", "half_extents_m": size}
+        if meshes is not None:
+            table = _hull("table", size, draw, meshes)
+        shapes.append({"name": "table", "origin": place, **table})
         contacts += [{"between": [name, "table"]} for name in solids]
         top = draw.choice([0.0, 2.0 * size[2]])
-    elif draw.random() < 0.3:
+    elif draw.random() < 0.3 and meshes is None:
         log = {"radius_m": draw.uniform(0.02, 0.2), "length_m": draw.uniform(0.05, 0.6)}
         lies = {"xyz_m": [0.0, 0.0, log["radius_m"]], "rpy_rad": [1.5707963, 0.0, draw.uniform(0, 3)]}
         shapes.append({"name": "log", "kind": "capsule", "origin": lies, **log})
@@ -142,7 +188,7 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random) -> Trial:
         "handle": {"body": "b0", "point_m": [0.0, 0.0, 0.0]},
         "initial": {"free": start},
     }
-    return Trial(seed, "boxes", scene)
+    return Trial(seed, "boxes", scene, meshes=meshes or {})
 
 
 def _tree(seed: int, kind: str, robot: random.Random, draw: random.Random) -> Trial:

@@ -7,8 +7,8 @@ gain        energy of the passive part above its least value so far by more than
 flight      a speed above FLIGHT or a place beyond FAR, where the energy is not what applied torques put in: a
             newton metre turns a link of 2e-4 kg m^2 at 1000 rad/s after 0.2 s
 leap        a coordinate that moved from look to look by LEAP more than the speeds explain
-sunk        a shape deeper than SUNK in a plane, a sphere or a capsule, or a box or capsule deeper than
-            SUNK_IN_BOX in a box by whatever axes separate them, without a word
+sunk        a shape deeper than SUNK in a plane, a sphere or a capsule, or a box, hull or capsule deeper than
+            SUNK_IN_BOX in a box or a hull by whatever axes separate them, without a word
 force       a force on the hand above its limit, or a change above the slew limit other than to zero
 stuck       STUCK ticks in a row that did not get to their end
 silent      a tick that was not finite or was refused, and no event says so
@@ -21,19 +21,21 @@ import math
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import trimesh
 import yaml
 from scene_maker import Trial
 
 from hapticsim.assemble.initial_check import place_of
 from hapticsim.assemble.overlap import overlap_of
-from hapticsim.codes import ON_BOX, ON_EDGES, Event, Fault
+from hapticsim.codes import ON_BOX, ON_EDGES, ON_HULLS, Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.model.scene import Shape
+from hapticsim.model.scene import Scene, Shape
 from hapticsim.simulate.simulation import Simulation, Snapshot
 
 PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
@@ -89,7 +91,7 @@ def _run_once(trial: Trial) -> tuple[Verdict, np.ndarray]:
     """Return the verdict, and how long each tick kept the processor [s]."""
     verdict, times = Verdict(), np.zeros(trial.ticks)
     try:
-        sim = Simulation(loads(yaml.safe_dump(trial.scene, sort_keys=False)))
+        sim = Simulation(loaded(trial))
     except ConfigError as refusal:
         verdict.refused_at_load = str(refusal)
         return verdict, times
@@ -103,11 +105,25 @@ def _run_once(trial: Trial) -> tuple[Verdict, np.ndarray]:
     return verdict, times
 
 
+def loaded(trial: Trial) -> Scene:
+    """The scene of a trial, with its meshes in files beside it."""
+    text = yaml.safe_dump(trial.scene, sort_keys=False)
+    if not trial.meshes:
+        return loads(text)
+    with TemporaryDirectory() as folder:
+        for name, points in trial.meshes.items():
+            trimesh.convex.convex_hull(np.array(points)).export(Path(folder, name))
+        Path(folder, "scene.yaml").write_text(text)
+        return load(Path(folder, "scene.yaml"))
+
+
 def _reach(shape: Shape) -> float:
-    """[m] radius of the ball about a box or capsule; infinite of all others, whose overlap is not known."""
+    """[m] radius of the ball about a box, hull or capsule; infinite of others, whose overlap is not known."""
     match shape.kind:
         case "box":
             return math.hypot(*shape.size)
+        case "mesh":
+            return float(np.linalg.norm(shape.mesh.vertices, axis=1).max()) if shape.mesh else math.inf
         case "capsule":
             return shape.size[0] + 0.5 * shape.size[1]
     return math.inf
@@ -124,7 +140,9 @@ class _Watch:
         safety = sim.scene.safety
         self.step_N = safety.slew_limit_N_per_s * sim.scene.tick_s
         self.last_force = np.zeros(3)
-        self.smooth = np.array([c.kind not in (ON_BOX, ON_EDGES) for c in sim.assembly.candidates], bool)
+        self.smooth = np.array(
+            [c.kind not in (ON_BOX, ON_EDGES, ON_HULLS) for c in sim.assembly.candidates], bool
+        )
         kinetic, potential = sim.energy()
         self.most_kinetic, self.low, self.high = kinetic, potential, potential
         mass = sum(b["inertial"]["mass_kg"] for b in trial.scene["robot"]["bodies"])

@@ -6,13 +6,15 @@ import math
 
 import coal
 import numpy as np
-from plain_shapes import core_of, width_of
+from plain_shapes import width_of
 from shape_candidates import Least
-from shape_poses import TOUCHING, Poses
+from shape_poses import TOUCHING, Poses, are_hulls
 
 from hapticsim.assemble.overlap import LEAST_SIN, overlap_of
-from hapticsim.kernels.events.edge_places import ACROSS
+from hapticsim.kernels.events.edge_places import ACROSS, REACH
 from hapticsim.kernels.events.inside import GAP_DEEP
+from hapticsim.kernels.geometry.box_edges import NOWHERE
+from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.segments import PARALLEL
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
@@ -42,15 +44,30 @@ def coal_shape(shape: Shape) -> coal.CollisionGeometry:
     return surface
 
 
+def coal_hull(shape: Shape) -> coal.CollisionGeometry:
+    """A box or a convex mesh."""
+    if shape.mesh is None:
+        return coal_shape(shape)
+    points, triangles = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
+    for point in shape.mesh.vertices:
+        points.append(point)
+    for triangle in shape.mesh.triangles.tolist():
+        triangles.append(coal.Triangle(*triangle))
+    return coal.Convex(points, triangles)
+
+
 def coal_distances(a: Shape, b: Shape, poses: Poses) -> tuple[np.ndarray, np.ndarray]:
     """Signed distances (n,) [m] and normals (n, 3) from B to A, in the axes of B."""
+    if are_hulls(a, b):
+        first, second, less = coal_hull(a), coal_hull(b), 0.0
+    else:
+        less = 0.9 * a.size[0] if b.kind == "mesh" else 0.0
+        first, second = coal.Sphere(a.size[0] - less) if less > 0.0 else coal_shape(a), coal_shape(b)
     request = coal.DistanceRequest()
     request.enable_signed_distance = True
     request.gjk_tolerance = request.epa_tolerance = TOLERANCE
     request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
-    less = 0.9 * a.size[0] if b.kind == "mesh" else 0.0
-    first = coal.Sphere(a.size[0] - less) if less > 0.0 else coal_shape(a)
-    second, origin = coal_shape(b), coal.Transform3s()
+    origin = coal.Transform3s()
     distance, normal = np.empty(len(poses.c)), np.empty_like(poses.c)
     for i, (R, c) in enumerate(zip(poses.R, poses.c, strict=True)):
         result = coal.DistanceResult()
@@ -66,13 +83,21 @@ def distance_errors(a: Shape, b: Shape, poses: Poses, i: int, least: Least, othe
         return {"distance": np.inf}
     if has_sharp_edges(a, b) and gap < -GAP_DEEP:
         return {}
-    by_feature = a.kind == b.kind == "box" and gap < (0.0 if poses.aligned[i] else -TOUCHING)
+    by_feature = have_faces(a, b) and gap < (0.0 if poses.aligned[i] else -TOUCHING)
     if sine < least_sine(a, b):
-        more, parting = least.gap - gap, sine * sum(float(np.linalg.norm(core_of(s)[0])) for s in (a, b))
+        more, parting = least.gap - gap, sine * sum(half_diagonal(s) for s in (a, b))
         lowest = -width - gap if by_feature else -DISTANCE * width
         return {"parallel": max(more, 0.0) / (parting + DISTANCE * width) if more >= lowest else np.inf}
     if by_feature:
         return {"distance": 0.0 if -width <= least.gap < DISTANCE * width else np.inf}
+    if are_hulls(a, b) and gap < 0.0 and -LEVEL <= least.gap - gap < 0.0:  # a feature as deep to rounding
+        return {"distance": 0.0}
+    if are_hulls(a, b) and gap > REACH and least.gap == NOWHERE:  # places are for what a tick may reach
+        return {}
+    if (
+        poses.plain.within is not None and not poses.plain.within[i]
+    ):  # nearest at ends, which no place is about
+        return {"distance": 0.0 if least.gap >= gap - DISTANCE * width else np.inf}
     return {
         "distance": abs(least.gap - gap) / width,
         "aligned" if poses.aligned[i] else "coal": abs(least.gap - other) / width,
@@ -90,7 +115,7 @@ def normal_errors(
         return {}
     normal = poses.R_WB[i].T @ least.normal
     error = angle(normal, poses.plain.normal[i])
-    coal_is_worse = poses.aligned[i] or (a.kind == b.kind == "box" and abs(gap) <= TOUCHING)
+    coal_is_worse = poses.aligned[i] or (have_faces(a, b) and abs(gap) <= TOUCHING)
     return {"normal": error if coal_is_worse else max(error, angle(normal, other))}
 
 
@@ -110,7 +135,19 @@ def width_of_pair(a: Shape, b: Shape) -> float:
 
 def has_sharp_edges(a: Shape, b: Shape) -> bool:
     """True for pairs whose edges may cross: those that ``overlap_of`` is for."""
-    return b.kind == "box" and a.kind in ("box", "capsule")
+    return are_hulls(a, b) or (b.kind == "box" and a.kind in ("box", "capsule"))
+
+
+def have_faces(a: Shape, b: Shape) -> bool:
+    """True for two boxes, or hulls."""
+    return a.kind != "capsule" and (are_hulls(a, b) or a.kind == b.kind == "box")
+
+
+def half_diagonal(shape: Shape) -> float:
+    """Of the box inside a shape, of a mesh that of the box around it [m]."""
+    if shape.kind == "capsule":
+        return 0.5 * shape.size[1]
+    return float(np.linalg.norm(shape.size)) if shape.kind in ("box", "mesh") else 0.0
 
 
 def least_sine(a: Shape, b: Shape) -> float:

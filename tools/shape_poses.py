@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from mesh_scenes import box_mesh, bumpy, terrain
+import trimesh
+from mesh_scenes import box_mesh, bumpy, mesh_of, terrain
+from plain_hulls import of_hulls
 from plain_shapes import Distances, core_of, distances, separations, width_of
 
+from hapticsim.model.candidates import HULLS, hull_of
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import quaternion_of, rotation_from_rpy
 from hapticsim.model.scene import Shape
@@ -15,6 +18,7 @@ from hapticsim.model.scene import Shape
 GROUPS = ("near", "touching", "deep")
 TOUCHING = 1e-6  # [m] largest gap or depth of the second group
 LEAST_TILT = 1e-10  # [rad] edges that are less than this from parallel have no direction across both
+APPROACHES = 3  # of hulls towards one another, each by their distance
 DEEPEST = 1.0 / 3.0  # of the smaller width, in the third group
 
 
@@ -46,7 +50,32 @@ def random_shape(rng: np.random.Generator, kind: str, name: str, body: str) -> S
     return Shape(name, body, "mesh", tuple(half.tolist()), X_BS, mesh=mesh)
 
 
+def are_hulls(a: Shape, b: Shape) -> bool:
+    """True for two convex solids of which one is a mesh, or a capsule and one."""
+    return (a.kind == "mesh" and b.kind in HULLS) or (a.kind, b.kind) == ("capsule", "mesh")
+
+
+def random_hull(rng: np.random.Generator, name: str, body: str) -> Shape:
+    """A convex mesh: of points on an ellipsoid, or a prism, a frustum, a pyramid."""
+    half, kind, n = rng.uniform(0.05, 0.3, 3), int(rng.integers(4)), int(rng.integers(3, 8))
+    if kind == 0:
+        points = unit(rng.normal(size=(int(rng.integers(4, 16)), 3)))
+    else:
+        angle = rng.choice([0.0, rng.uniform(0.0, 6.0)]) + 2.0 * np.pi * np.arange(n) / n
+        ring = np.column_stack([np.cos(angle), np.sin(angle), np.ones(n)])
+        top = {1: ring, 2: ring * [0.5, 0.5, 1.0], 3: np.array([[0.0, 0.0, 1.0]])}[kind]
+        points = np.concatenate([ring * [1.0, 1.0, -1.0], top])
+    mesh = mesh_of(trimesh.convex.convex_hull(points * half))
+    size = np.abs(mesh.vertices).max(axis=0)
+    return Shape(name, body, "mesh", tuple(size.tolist()), random_placement(rng), mesh=mesh)
+
+
 def random_pair(rng: np.random.Generator, kinds: tuple[str, str]) -> tuple[Shape, Shape]:
+    if kinds[0] == "mesh" and kinds[1] == "box":
+        return random_hull(rng, "first", "one"), random_shape(rng, "box", "second", "two")
+    if kinds[0] in ("capsule", "mesh") and kinds[1] == "mesh":
+        capsule = random_shape(rng, "capsule", "first", "one") if kinds[0] == "capsule" else None
+        return capsule or random_hull(rng, "first", "one"), random_hull(rng, "second", "two")
     return random_shape(rng, kinds[0], "first", "one"), random_shape(rng, kinds[1], "second", "two")
 
 
@@ -113,7 +142,7 @@ def random_poses(rng: np.random.Generator, a: Shape, b: Shape, count: int) -> Po
         ],
     )
     c, n = start(rng, a, b, R, width)
-    if b.kind in ("box", "capsule") and a.kind != "sphere":
+    if b.kind in ("box", "capsule") and a.kind in ("box", "capsule"):
         c, n = meet_at_edges(rng, a, b, R, c, n, aligned & (number % 8 == 3), width)
     if a.kind == b.kind == "box":
         aside = unit(rng.normal(size=(count, 3))) * width
@@ -121,7 +150,7 @@ def random_poses(rng: np.random.Generator, a: Shape, b: Shape, count: int) -> Po
         aside[(group > 0) | (np.arange(count) % 2 == 0)] = 0.0
         c += n * wanted[:, None] + aside
     else:
-        before = distances(a, b, R, c)
+        before = plain_distances(a, b, R, c)
         c += (wanted - before.distance)[:, None] * before.normal
     q = np.empty((count, 14))
     q[:, 3:7], q[:, 10:] = quaternions
@@ -129,7 +158,18 @@ def random_poses(rng: np.random.Generator, a: Shape, b: Shape, count: int) -> Po
     o_B = q[:, 7:10] + turned(quaternions[1]) @ b.X_BS.translation
     middle = o_B + np.einsum("nij,nj->ni", R_WB, c)
     q[:, :3] = middle - turned(quaternions[0]) @ a.X_BS.translation
-    return Poses(q, R, c, R_WB, distances(a, b, R, c), group, aligned)
+    return Poses(q, R, c, R_WB, plain_distances(a, b, R, c), group, aligned)
+
+
+def plain_distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
+    """Signed distances of two shapes at n poses."""
+    if not are_hulls(a, b):
+        return distances(a, b, R, c)
+    found = of_hulls(hull_of(a), hull_of(b), R, c)
+    if a.kind == "capsule":
+        found.distance -= a.size[0]
+        found.within = None  # its ends, and vertices on its side, have candidates of their own
+    return found
 
 
 def nearly_aligned(rng: np.random.Generator) -> np.ndarray:
@@ -184,6 +224,12 @@ def start(
     away = unit(rng.normal(size=(count, 3)))
     if b.kind == "plane":
         return np.column_stack([away[:, :2], np.ones(count)]), away
+    if are_hulls(a, b):
+        c = away * (hull_of(a).ball[3] + hull_of(b).ball[3] + np.linalg.norm(hull_of(b).ball[:3]))
+        c -= np.einsum("nij,j->ni", R, hull_of(a).ball[:3])
+        for _ in range(APPROACHES):
+            c -= away * np.maximum(of_hulls(hull_of(a), hull_of(b), R, c).distance, 0.0)[:, None]
+        return c, away
     if b.kind == "mesh":
         assert b.mesh is not None
         corners = b.mesh.vertices[b.mesh.triangles[rng.integers(len(b.mesh.triangles), size=count)]]

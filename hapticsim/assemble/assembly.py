@@ -11,6 +11,7 @@ import numpy as np
 
 from hapticsim.arguments import shown, unusable
 from hapticsim.assemble.features import features_of
+from hapticsim.assemble.hull_tables import plan_of_hulls
 from hapticsim.assemble.mesh_tables import plan_of_meshes
 from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
@@ -275,6 +276,7 @@ def _plan(
         edge_half=np.array([c.edge_half for c in candidates], float).reshape(nk, 3),
         edge_places=np.array([c.places for c in candidates], np.int64),
         **plan_of_meshes(candidates),
+        **plan_of_hulls(candidates),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
         **tree_table(model, equations.frames, rows_of_blocks(scene, candidates)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import ON_EDGES, ON_MESH
+from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH
 from hapticsim.kernels.entry import Feature
 from hapticsim.model.candidates import candidates_of
 from hapticsim.model.scene import Scene
@@ -14,8 +14,10 @@ def features_of(scene: Scene) -> Feature:
     features = Feature(0)
     if scene.constraints:
         features |= Feature.CONSTRAINTS
-    if ON_EDGES in kinds:
+    if ON_EDGES in kinds or ON_HULLS in kinds:
         features |= Feature.EDGES
+    if ON_HULLS in kinds:
+        features |= Feature.HULLS
     if ON_MESH in kinds:
         features |= Feature.MESHES
     if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:

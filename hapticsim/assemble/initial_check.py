@@ -166,7 +166,7 @@ def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
 
 
 def _refuse_overlap(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
-    """Refuse a box or a capsule inside a box at q (nq,), wherever their corners and ends are.
+    """Refuse a box, a hull or a capsule inside another at q (nq,), wherever their corners and ends are.
 
     Raises
     ------

@@ -24,11 +24,13 @@ from hapticsim.kernels.events.dense import find_border
 from hapticsim.kernels.events.dispatch_event import dispatch_event, release_or_hold
 from hapticsim.kernels.events.edge_places import put_edges
 from hapticsim.kernels.events.follow_mesh import follow_all
+from hapticsim.kernels.events.hull_places import put_features
 from hapticsim.kernels.events.inside import find_place
 from hapticsim.kernels.events.observe import locate, observe
 from hapticsim.kernels.events.resolve_contacts import resolve_contacts
 from hapticsim.kernels.events.switching import activate_touched, follow_switches, resolve_switched_constraints
 from hapticsim.kernels.geometry.contact import contact_row, gap_of
+from hapticsim.kernels.geometry.hull_contact import nearest_of_features
 from hapticsim.kernels.geometry.mesh_search import find_feature
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
@@ -61,6 +63,7 @@ class Feature(Flag):
 
     CONSTRAINTS = auto()
     EDGES = auto()  # pairs of shapes whose edges may cross
+    HULLS = auto()  # pairs of convex solids
     MESHES = auto()
     TREES = auto()  # more than one kinematic tree
 
@@ -110,6 +113,10 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "forces_of_islands": Called(forces_of_islands, units.FORCES, __name__),
         "change_of_islands": Called(change_of_islands, units.SPREAD, __name__),
     },
+    Feature.HULLS: {
+        "put_hulls": Called(put_features, units.HULLS, __name__),
+        "hull_contact": Called(nearest_of_features, units.HULL_CONTACT, __name__),
+    },
     Feature.EDGES: {"put_edges": Called(put_edges, units.EDGES, __name__)},
     Feature.MESHES: {
         "follow_meshes": Called(follow_all, units.FOLLOW, __name__),
@@ -125,6 +132,8 @@ WITH_TICK = (
     "contact_row",
     "dispatch_event",
     "put_edges",
+    "put_hulls",
+    "hull_contact",
     "follow_meshes",
     "first_border",
     "next_feature",

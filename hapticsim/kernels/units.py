@@ -29,6 +29,8 @@ CONSTRAINT_ROWS = types.void(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, int64, i
 GAP = f8(_PLAN, _STATE, int64, _mat)
 PLACE = types.Tuple((int64, f8, f8))(_PLAN, _STATE, int64, _mat)
 FEATURE = int64(_PLAN, _STATE, int64, _mat)
+HULL_CONTACT = types.UniTuple(f8, 17)(_PLAN, _STATE, int64, _mat)
+HULLS = f8(_PLAN, _STATE, _WORKSPACE, int64, f8)
 BORDER = types.Tuple((int64, f8, f8))(_PLAN, _STATE, _WORKSPACE, f8)
 FOLLOW = types.void(_PLAN, _STATE, _mat)
 EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
@@ -47,6 +49,8 @@ _constraint_rows_at = callable_at(CONSTRAINT_ROWS)
 _gap_at = callable_at(GAP)
 _place_at = callable_at(PLACE)
 _feature_at = callable_at(FEATURE)
+_hull_contact_at = callable_at(HULL_CONTACT)
+_hulls_at = callable_at(HULLS)
 _border_at = callable_at(BORDER)
 _follow_at = callable_at(FOLLOW)
 _edges_at = callable_at(EDGES)
@@ -99,6 +103,18 @@ def where(plan, state, k, X):
 def next_feature(plan, state, k, X):
     """Feature of a mesh that place k is about to touch, or -1: ``geometry.mesh_search.find_feature``."""
     return _feature_at(plan.next_feature)(plan, state, k, X)
+
+
+@inlined
+def hull_contact(plan, state, k, X):
+    """Nearest points of the features of place k: ``geometry.hull_contact.nearest_of_features``."""
+    return _hull_contact_at(plan.hull_contact)(plan, state, k, X)
+
+
+@inlined
+def put_features_in_places(plan, state, ws, first, deepest):
+    """Features for the places of a pair of hulls: ``events.hull_places.put_features``."""
+    return _hulls_at(plan.put_hulls)(plan, state, ws, first, deepest)
 
 
 @inlined

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
+from hapticsim.codes import (
+    ON_BOX,
+    ON_CAPSULE,
+    ON_CROSSING,
+    ON_CYLINDER,
+    ON_EDGES,
+    ON_HULLS,
+    ON_MESH,
+    ON_PLANE,
+    ON_SIDE,
+)
+from hapticsim.model.hull import Hull, hull_of_box, segment_of
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh
@@ -22,9 +33,10 @@ class PairKind:
     rows: int  # that it may take at once; of a box those of a face
     back: int | None = None  # the same for spheres of the second against the surface of the first
     crossing: bool = False  # and the side of one across that of the other
-    places: int = 0  # for edges, or a side and edges, that cross at once
+    places: int = 0  # for edges, a side and edges, or features of two hulls, that meet at once
 
 
+HULLS = ("box", "mesh")  # kinds of convex solids with flat faces
 PAIRS = {
     ("sphere", "plane"): PairKind(ON_PLANE, 1),
     ("capsule", "plane"): PairKind(ON_PLANE, 2),
@@ -38,6 +50,9 @@ PAIRS = {
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
     ("capsule", "capsule"): PairKind(ON_CAPSULE, 4, back=ON_SIDE, crossing=True),
+    ("capsule", "mesh"): PairKind(ON_HULLS, 4, back=ON_SIDE, places=4),
+    ("mesh", "box"): PairKind(ON_HULLS, 12, places=12),
+    ("mesh", "mesh"): PairKind(ON_HULLS, 12, places=12),
 }
 
 
@@ -55,10 +70,11 @@ class Candidate:
     kind: int  # codes.ON_PLANE ...
     X_BS: Placement
     half: tuple[float, float, float]  # [m] Plan.surface_half
-    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges
+    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges or hulls
     edge_half: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
     places: int = 0  # Plan.edge_places
     mesh: TriangleMesh | None = None  # of ON_MESH
+    hulls: tuple[Hull, Hull] | None = None  # of ON_HULLS
 
     @property
     def is_curved(self) -> bool:
@@ -128,12 +144,36 @@ def places_of(a: Shape, b: Shape, count: int) -> list[Candidate]:
 
 
 def places_on_mesh(ball: Shape, b: Shape, count: int) -> list[Candidate]:
-    """Places for the faces, edges and vertices of a mesh b that a sphere touches at once."""
-    ((centre, radius, none),) = spheres_of(ball)
+    """Places for the faces, edges and vertices of a mesh b that a sphere touches at once, or an end of a
+    capsule."""
     return [
         Candidate(
             ball.name, b.name, ball.body, centre, radius, none, b.body, ON_MESH, b.X_BS, half_of(b),
             places=0 if i else count, mesh=b.mesh,
+        )
+        for centre, radius, none in spheres_of(ball)
+        for i in range(count)
+    ]  # fmt: skip
+
+
+def hull_of(shape: Shape) -> Hull:
+    """A box or a convex mesh as a hull; of a capsule its middle line."""
+    if shape.mesh is not None:
+        return shape.mesh.hull
+    if shape.kind == "capsule":
+        return segment_of(0.5 * shape.size[1])
+    x, y, z = shape.size
+    return hull_of_box((x, y, z))
+
+
+def places_of_hulls(a: Shape, b: Shape, count: int) -> list[Candidate]:
+    """Places for the features by which two convex solids touch; of a capsule for edges across its side."""
+    middle, none, hulls = a.X_BS.translation, np.zeros(3), (hull_of(a), hull_of(b))
+    radius = a.size[0] if a.kind == "capsule" else 0.0
+    return [
+        Candidate(
+            a.name, b.name, a.body, middle, radius, none, b.body, ON_HULLS, b.X_BS, half_of(b), a.X_BS,
+            places=0 if i else count, hulls=hulls,
         )
         for i in range(count)
     ]  # fmt: skip
@@ -154,7 +194,7 @@ def candidates_of(scene: Scene) -> list[Candidate]:
         if kind is None:
             a, b, kind = b, a, PAIRS[b.kind, a.kind]
         for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
-            if touched is None or touched == ON_MESH:
+            if touched is None or touched == ON_MESH or touched == ON_HULLS:
                 continue
             for centre, radius, inward in spheres_of(ball):
                 found.append(
@@ -175,6 +215,10 @@ def candidates_of(scene: Scene) -> list[Candidate]:
             found.append(crossing_of(a, b))
         if kind.surface == ON_MESH:
             found += places_on_mesh(a, b, kind.places)
+        elif kind.surface == ON_HULLS:
+            if a.kind == "capsule":
+                found += places_on_mesh(a, b, kind.places)
+            found += places_of_hulls(a, b, kind.places)
         elif kind.places:
             found += places_of(a, b, kind.places)
     return found

@@ -8,6 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from hapticsim.model.hull import Hull, hull_of_triangles
+
 ROUNDED = 1e-6  # of the size: triangles of a hull whose slivers were taken out are bent by up to 1e-7
 
 
@@ -44,6 +46,11 @@ class TriangleMesh:
     def most_in_a_face(self) -> int:
         """How many vertices lie in the plane of one triangle, at most; of a convex mesh with few vertices."""
         return int(np.max(np.sum(self._beyond > -self._rounded, axis=1)))
+
+    @cached_property
+    def hull(self) -> Hull:
+        """Its faces, edges and vertices; of a convex mesh with few vertices."""
+        return hull_of_triangles(self.vertices, self.triangles, self._beyond, self._rounded)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -16,7 +16,10 @@ from hapticsim.codes import ON_BOX, ON_EDGES, ON_MESH, Mode, Safety
 from hapticsim.kernels.events.inside import GAP_CAPTURE, LEFT_OUT
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
 from hapticsim.kernels.geometry.corner import FACES
+from hapticsim.kernels.geometry.hull_contact import ACROSS, VERTEX_OF_A, VERTEX_OF_B
 from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
+from hapticsim.kernels.memory.arrays import HULL
+from hapticsim.model.hull import Hull
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
 VOLUME = 1e300  # solve/speed_selection.py, UNCHOSEN
@@ -135,6 +138,24 @@ class StateCheck:
         )
         return lambda values: any(rule(values) for rule in ranges)
 
+    @staticmethod
+    def _pairs_of_hulls(hulls: tuple[Hull, Hull]) -> Rule:
+        """Features of two hulls as State.face holds them (geometry/hull_contact.py)."""
+        a, b = hulls
+        counts = {
+            ACROSS: (len(a.edges), len(b.edges)),
+            VERTEX_OF_A: (len(a.vertices), len(b.faces)),
+            VERTEX_OF_B: (len(b.vertices), len(a.faces)),
+        }
+
+        def is_one(values: np.ndarray) -> bool:
+            if not _whole(EDGE_PAIR, EDGE_PAIR + len(counts) * HULL * HULL - 1)(values):
+                return False
+            kind, number = divmod(int(values) - EDGE_PAIR, HULL * HULL)
+            return number // HULL < counts[kind][0] and number % HULL < counts[kind][1]
+
+        return is_one
+
     def _faces(self, assembly: Assembly) -> Rule:
         outside, faces = _whole(FACES + 1, LEFT_OUT), _whole(1, FACES)
         edges = _whole(EDGE_PAIR, LAST_PAIR)
@@ -147,6 +168,8 @@ class StateCheck:
         for k, candidate in enumerate(assembly.candidates):
             if candidate.kind == ON_EDGES:
                 held[k] = edges
+            elif candidate.hulls is not None:
+                held[k] = self._pairs_of_hulls(candidate.hulls)
             elif candidate.kind == ON_MESH:
                 first = int(assembly.plan.mesh_first[k])
                 held[k] = features.setdefault(first, self._features(assembly, k))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import trimesh
 
 import hapticsim as hs
 from hapticsim.config import shipped_scenes
@@ -98,18 +99,16 @@ def test_what_was_put_right_is_among_the_notes_once(folder):
     ]
 
 
-def test_a_sphere_may_touch_any_mesh_and_no_other_solid_may(folder):
+def test_a_sphere_may_touch_any_mesh_and_a_cylinder_none(folder):
     for names in ("[tip, bone]", "[bone, tip]"):
         pair = scene(folder, BONE, f"  - {{between: {names}}}\n").contacts[0]
         assert (pair.a, pair.b) == ("tip", "bone")
-    others = "a {} may touch a box, a capsule, a plane, a sphere; "
-    for other, kind in (("rod", "capsule"), ("disc", "box"), ("twin", "mesh")):
-        allowed = "which is not supported: " + (others.format(kind) if kind != "mesh" else "")
-        allowed += "a mesh may touch a plane if it is convex, a sphere."
-        shapes = BONE + BONE.replace("bone,", "twin, body: puck,")
-        assert refusal(folder, shapes, f"  - {{between: [{other}, bone]}}\n") == (
-            f"contacts[0].between = [{other}, bone] pairs a {kind} with a mesh, {allowed}"
-        )
+    drum = "  - {name: drum, body: puck, kind: cylinder, radius_m: 0.05, length_m: 0.1}\n"
+    assert refusal(folder, BONE + drum, "  - {between: [drum, bone]}\n") == (
+        "contacts[0].between = [drum, bone] pairs a cylinder with a mesh, which is not supported: a cylinder "
+        "may touch a sphere; a mesh may touch a box if it is convex, a capsule if it is convex, a convex "
+        "mesh, a plane if it is convex, a sphere."
+    )
 
 
 def test_a_mesh_is_looked_for_beside_the_file_that_names_it(folder, monkeypatch):
@@ -211,9 +210,36 @@ def test_a_convex_mesh_may_touch_a_plane_and_another_may_not(folder):
     dented[7] = 0.3
     written(folder / "bone.obj", dented, CUBE_TRIANGLES)
     assert refusal(folder, HULL.replace(", convex: true", ""), pair).endswith(
-        "= [part, floor] lays a mesh on a plane that is not convex: give it convex: true and corners: "
-        "a number up to 64 (of a robot: robot.urdf or robot.mjcf)."
+        "= [part, floor] has the mesh 'part' touch a plane, and it is not convex: give it convex: true and "
+        "corners: a number up to 64 (of a robot: robot.urdf or robot.mjcf)."
     )
     assert refusal(folder, HULL.replace("convex: true", "corners: 8"), pair) == (
         "shapes[4].corners is for hulls: write convex: true, or remove it."
     )
+
+
+@pytest.mark.parametrize(("other", "kind"), [("rod", "capsule"), ("disc", "box"), ("twin", "mesh")])
+def test_a_convex_mesh_may_touch_boxes_capsules_and_others_and_a_hollow_one_not(folder, other, kind):
+    part = HULL.replace("pole", "puck" if other == "rod" else "pole")
+    shapes = part + HULL.replace("part,", "twin,").replace("pole", "puck")
+    pair = f"  - {{between: [{other}, part]}}\n"
+    made = scene(folder, shapes, pair).contacts[0]
+    assert {made.a, made.b} == {other, "part"} and made.b == ("disc" if other == "disc" else "part")
+    dented = CUBE.copy()
+    dented[7] = 0.3
+    written(folder / "bone.obj", dented, CUBE_TRIANGLES)
+    found = refusal(folder, shapes.replace(", convex: true", "", 1), pair)
+    assert found.endswith(
+        f"has the mesh 'part' touch a {kind}, and it is not convex: give it convex: true and corners: "
+        "a number up to 64 (of a robot: robot.urdf or robot.mjcf)."
+    )
+
+
+def test_a_hull_with_more_corners_than_a_tick_looks_at_may_not_touch_another(folder):
+    ball = trimesh.creation.icosphere(2)
+    written(folder / "bone.obj", np.array(ball.vertices), np.array(ball.faces))
+    pair = "  - {between: [disc, part]}\n"
+    assert "touch a box, and it has 162 corners: give it convex: true and corners: a number up to 64" in (
+        refusal(folder, HULL, pair)
+    )
+    assert scene(folder, HULL.replace("convex: true", "convex: true, corners: 64"), pair).contacts

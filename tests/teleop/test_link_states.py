@@ -13,6 +13,7 @@ import hapticsim as hs
 from hapticsim.codes import ON_BOX, ON_EDGES
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
 from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
+from hapticsim.kernels.memory.arrays import HULL
 from hapticsim.kernels.memory.command import COMMAND, NAMES, apply_command
 from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
 from hapticsim.realtime.exchange import adopt
@@ -20,7 +21,9 @@ from hapticsim.teleop.handover import HAND, MECHANISM, without_hand
 from hapticsim.teleop.state_check import StateCheck
 from tests.processes import CONFIGS, ROOT
 from tests.whole_scenes.test_edges_cross import BOX, scene
-from tools.mesh_scenes import ball_scene, bumpy
+from tests.whole_scenes.test_hulls_touch import flat
+from tests.whole_scenes.test_hulls_touch import scene as hulls
+from tools.mesh_scenes import ball_scene, box_mesh, bumpy
 
 
 @pytest.fixture(scope="module")
@@ -216,6 +219,25 @@ def test_a_place_on_a_mesh_holds_a_feature_of_its_own_mesh_or_none():
         wrong = held.copy()
         wrong[face] = value
         assert check.trouble(wrong) == "its face is out of range"
+
+
+def test_a_place_for_hulls_takes_features_that_they_have():
+    """A cube of triangles has 12 edges, 8 vertices and 6 faces, as the table of boxes."""
+    sim = hs.Simulation(hulls([box_mesh((0.1, 0.1, 0.05))], [flat(0.0, 0.0, 0.05)], (0.5, 0.5, 0.05)))
+    check, face = StateCheck(sim.assembly), place_of(sim.fork().state, "face")
+    sim.step(50)
+    row = packed_of(sim)
+    assert len(sim.state.contacts) == 4 and row[face] >= EDGE_PAIR and check.trouble(row) == ""
+
+    def pair(kind: int, i: int, j: int) -> float:
+        return EDGE_PAIR + (kind * HULL + i) * HULL + j
+
+    good = [0, 7, 8, *(pair(*of) for of in ((0, 11, 11), (1, 7, 5), (2, 7, 5)))]
+    bad = [1, 15, -1, 0.5, *(pair(*of) for of in ((0, 12, 0), (1, 8, 0), (1, 0, 6), (2, 8, 5), (3, 0, 0)))]
+    for values, trouble in ((good, ""), (bad, "its face is out of range")):
+        for value in values:
+            row[face] = value
+            assert check.trouble(row) == trouble, value
 
 
 @pytest.mark.parametrize(("depth", "taken"), [(-1e-3, True), (1e-6, True), (1e-5, True), (1e-3, False)])

@@ -11,14 +11,12 @@ from pathlib import Path
 import fuzz_scenes
 import numpy as np
 import pytest
-import yaml
 from fuzz_scenes import Worker
 from scene_maker import Trial, make
 from scene_shrink import keep, kept, shrunk
-from scene_trial import Verdict, run
+from scene_trial import Verdict, loaded, run
 
 from hapticsim.codes import Event, Fault
-from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.memory.arrays import MAX_EVENTS, Workspace
 from hapticsim.simulate.simulation import Simulation, Snapshot, TickEvent
@@ -63,27 +61,32 @@ def test_a_scene_without_fault_has_no_finds():
     assert verdict.finds == {} and verdict.contacts == 1 and verdict.ticks == 500
 
 
-def accepted(seed: int) -> Trial:
+def accepted(seed: int, hulls: bool = False) -> Trial:
     """The first start of a scene that is not refused at load."""
     for attempt in range(20):
-        trial = make(seed, attempt, 6)
+        trial = make(seed, attempt, 6, hulls)
         with suppress(ConfigError):
-            Simulation(loads(yaml.safe_dump(trial.scene, sort_keys=False)))
+            Simulation(loaded(trial))
             return trial
     raise AssertionError(f"seed {seed}: every start was refused")
 
 
+@pytest.mark.parametrize("hulls", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_random_scenes_hold(seed: int):
-    verdict: Verdict = run(accepted(seed))
+def test_random_scenes_hold(seed: int, hulls: bool):
+    verdict: Verdict = run(accepted(seed, hulls))
     assert verdict.finds == {} and verdict.ticks > 100
 
 
-@pytest.mark.parametrize("of", [*FINDS, *range(6)], ids=lambda of: getattr(of, "stem", f"seed {of}"))
+HULLS = [-1, -2, -3]  # seeds of scenes of hulls, below zero
+SEEDS = [*range(6), *HULLS]
+
+
+@pytest.mark.parametrize("of", [*FINDS, *SEEDS], ids=lambda of: getattr(of, "stem", f"seed {of}"))
 def test_a_tick_needs_nothing_that_the_one_before_left_in_the_workspace(of: Path | int):
     """It is the same to the bit in a simulation whose workspace holds NaN, and ones for integers."""
-    trial = kept(of) if isinstance(of, Path) else accepted(of)
-    scene = loads(yaml.safe_dump(trial.scene, sort_keys=False))
+    trial = kept(of) if isinstance(of, Path) else accepted(abs(of), of < 0)
+    scene = loaded(trial)
     used, fresh = Simulation(scene), Simulation(scene)
     acts = {act["tick"]: act for act in trial.acts if act["do"] == "switch"}
     for tick in range(trial.ticks):

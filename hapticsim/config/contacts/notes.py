@@ -23,7 +23,7 @@ def _rows(
     pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint], max_rows: int
 ) -> Iterable[str]:
     """More rows than can be imposed at once."""
-    most = sum(a.mesh.most_in_a_face if a.mesh else PAIRS[a.kind, b.kind].rows for a, b in pairs)
+    most = sum(_rows_of(a, b) for a, b in pairs)
     most += sum(len(c.rows) for c in constraints)
     if most > max_rows:
         yield (
@@ -31,6 +31,13 @@ def _rows(
             "contact beyond that is left out, with an event and without force on the hand, and a constraint "
             "is refused; 'max_rows' allows more."
         )
+
+
+def _rows_of(a: Shape, b: Shape) -> int:
+    """Rows that a pair may take at once."""
+    if a.mesh is not None and b.kind == "plane":
+        return a.mesh.most_in_a_face
+    return PAIRS[a.kind, b.kind].rows
 
 
 def _rolling(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from hapticsim.config.contacts.apart import Apart
 from hapticsim.config.schema.scene import MOST_CORNERS, ContactEntry
 from hapticsim.errors import Refuse, listed, nearest
-from hapticsim.model.candidates import PAIRS
+from hapticsim.model.candidates import HULLS, PAIRS
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair, Shape
@@ -197,26 +197,29 @@ def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
     """Refuse two kinds of shape that cannot touch."""
     if (a.kind, b.kind) not in PAIRS:
         raise refuse(place, f"= [{b.name}, {a.name}] pairs {_not_supported(b, a)}.")
-    if (a.kind, b.kind) == ("mesh", "plane"):
-        _check_corners(a, b, place, refuse)
+    for hull, other in ((a, b), (b, a)):
+        if hull.kind == "mesh" and other.kind in ("plane", "capsule", *HULLS):
+            _check_hull(hull, other, place, refuse)
 
 
 def _partners(kind: str) -> str:
     """What a kind of shape may touch."""
     kinds = sorted({a if b == kind else b for a, b in PAIRS if kind in (a, b)})
-    words = {("plane", "mesh"): "a convex mesh", ("mesh", "plane"): "a plane if it is convex"}
+    words = {(k, "mesh"): "a convex mesh" for k in ("plane", "capsule", *HULLS)}
+    words |= {("mesh", k): f"a {k} if it is convex" for k in ("plane", "capsule", "box")}
     return ", ".join(words.get((kind, k), f"a {k}") for k in kinds)
 
 
-def _check_corners(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
-    """Refuse a mesh on a plane that is not convex, or has too many corners."""
-    assert a.mesh is not None
-    found = "" if len(a.mesh.vertices) <= MOST_CORNERS else f"has {len(a.mesh.vertices)} corners"
-    if found or not a.mesh.is_convex:
+def _check_hull(hull: Shape, other: Shape, place: Place, refuse: Refuse) -> None:
+    """Refuse a mesh that is not convex, or has too many corners, where its corners are to touch."""
+    assert hull.mesh is not None
+    found = "" if len(hull.mesh.vertices) <= MOST_CORNERS else f"has {len(hull.mesh.vertices)} corners"
+    if found or not hull.mesh.is_convex:
         raise refuse(
             place,
-            f"= [{a.name}, {b.name}] lays a mesh on a plane that {found or 'is not convex'}: give it convex: "
-            f"true and corners: a number up to {MOST_CORNERS} (of a robot: robot.urdf or robot.mjcf).",
+            f"= [{hull.name}, {other.name}] has the mesh {hull.name!r} touch a {other.kind}, and it "
+            f"{found or 'is not convex'}: give it convex: true and corners: a number up to {MOST_CORNERS} "
+            "(of a robot: robot.urdf or robot.mjcf).",
         )
 
 

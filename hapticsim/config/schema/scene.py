@@ -119,8 +119,8 @@ class ContactEntry(Section):
     """Two shapes that may touch: rigid, without friction, never pulling."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
-        description="shape names: a sphere, capsule or box, and a plane or box; two of sphere and capsule; "
-        "or a sphere and a cylinder or mesh; a * in a name stands for any letters"
+        description="shape names: a sphere, capsule, box or convex mesh, and a plane, box or convex mesh; "
+        "two of sphere and capsule; or a sphere and a cylinder or mesh; a * in a name stands for any letters"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"

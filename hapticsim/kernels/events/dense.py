@@ -129,6 +129,8 @@ def dense_crossing(plan, state, ws, h):
             fa = gap(plan, state, culprit, ws.X)
             before, f_before, side = b, fb, 0
             if not fa > 0.0:
+                if plan.hull_contact != 0 and fa >= -HIT:  # a vertex at an edge closes two gaps at once
+                    return a * h, (fb - fa) / ((b - a) * h)
                 return -1.0, 0.0
             continue
         if s != before:

@@ -13,14 +13,23 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import Event
-from hapticsim.kernels.events.inside import GAP_CAPTURE, GAP_DEEP, GAP_HELD, LEFT_OUT, takes_edges
+from hapticsim.codes import ON_EDGES, Event
+from hapticsim.kernels.events.inside import (
+    GAP_CAPTURE,
+    GAP_DEEP,
+    GAP_HELD,
+    LEFT_OUT,
+    PASSED,
+    THROUGH,
+    takes_edges,
+)
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, INSET, SIDE, edges_gap
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.point import cross_dot, shape_pose, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import HELD
 from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.units import put_features_in_places
 
 ROWS_FULL = int(Event.ROWS_FULL)
 ACROSS = 1e-6  # sin^2 of the angle between two edges from which they may meet
@@ -91,7 +100,7 @@ def put_edges(plan, state, ws, out, m, deepest):
     while k < plan.contacts:
         if takes_edges(plan, k) and plan.edge_places[k] > 0:
             if not full:
-                put_edges_of_pair(plan, state, ws, k, deepest)
+                fill_places(plan, state, ws, out, k, deepest)
             elif deepest > 0.0:
                 leave_out_edges(plan, state, ws, out, k, deepest)
             else:
@@ -103,15 +112,36 @@ def put_edges(plan, state, ws, out, m, deepest):
 
 
 @kernel
+def fill_places(plan, state, ws, out, first, deepest):
+    """Fill the places of the pair that begins at ``first``; solids deep in one another pass, and that
+    is told as it begins."""
+    if plan.surface_kind[first] == ON_EDGES:
+        put_edges_of_pair(plan, state, ws, first, deepest)
+        return
+    passes, free = False, -1
+    for k in range(first, first + plan.edge_places[first]):
+        passes = passes or state.face[k] == THROUGH
+    deep = put_features_in_places(plan, state, ws, first, deepest)
+    if deep == 0.0 or deepest == 0.0:
+        return
+    for k in range(first, first + plan.edge_places[first]):
+        free = k if free < 0 and state.mode[k] != HELD else free
+    if free >= 0:
+        state.face[free] = THROUGH
+        if not passes:
+            record(out, PASSED, free, deep, 0.0)
+
+
+@kernel
 def leave_out_edges(plan, state, ws, out, first, deepest):
     """Leave out the edges that cross of the pair whose places begin at ``first``; told as it begins."""
     was_left_out, crosses = False, False
     end = first + plan.edge_places[first]
     for k in range(first, end):
         was_left_out = was_left_out or state.face[k] == LEFT_OUT
-    put_edges_of_pair(plan, state, ws, first, deepest)
+    fill_places(plan, state, ws, out, first, deepest)
     for k in range(first, end):
-        if state.mode[k] != HELD:
+        if state.mode[k] != HELD and state.face[k] != THROUGH:
             is_in = state.face[k] != 0 and ws.guard1[k] < -GAP_CAPTURE
             crosses = crosses or is_in
             state.face[k], state.depth[k], ws.guard1[k] = (LEFT_OUT if is_in else 0), 0.0, math.inf

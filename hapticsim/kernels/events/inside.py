@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_CAPSULE, ON_EDGES, Event, Fault
+from hapticsim.codes import ON_CAPSULE, ON_EDGES, ON_HULLS, Event, Fault
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
 from hapticsim.kernels.geometry.contact import (
     centre_in_box,
@@ -76,8 +76,8 @@ def find_place(plan, state, k, X):
 
 @inlined
 def takes_edges(plan, k):
-    """True when candidate k is a place for edges that cross (edge_places.py)."""
-    return plan.surface_kind[k] == ON_EDGES
+    """True when candidate k is a place for edges that cross (edge_places.py) or hulls (hull_places.py)."""
+    return ON_EDGES <= plan.surface_kind[k] <= ON_HULLS
 
 
 @inlined

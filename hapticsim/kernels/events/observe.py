@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import CONTACT_ROW, ON_EDGES
+from hapticsim.codes import CONTACT_ROW
 from hapticsim.kernels.events.guards import row_forces
+from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
 from hapticsim.kernels.geometry.contact import witness
 from hapticsim.kernels.haptics.torque import sample_torques
@@ -24,7 +25,7 @@ def copy(source, target):
 def report_witnesses(plan, state, out, ws):
     """Gap, normal and nearest point of every candidate at the frames in ws."""
     for k in range(plan.contacts):
-        if plan.surface_kind[k] == ON_EDGES and state.face[k] == 0:
+        if takes_edges(plan, k) and state.face[k] == 0:
             out.gap[k] = NOWHERE
             continue
         phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)

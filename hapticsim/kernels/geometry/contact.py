@@ -17,7 +17,17 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_MESH, ON_PLANE, ON_SIDE
+from hapticsim.codes import (
+    ON_BOX,
+    ON_CAPSULE,
+    ON_CROSSING,
+    ON_CYLINDER,
+    ON_EDGES,
+    ON_HULLS,
+    ON_MESH,
+    ON_PLANE,
+    ON_SIDE,
+)
 from hapticsim.kernels.geometry.box_edges import edges_gap, edges_row, edges_witness, past_edges
 from hapticsim.kernels.geometry.corner import (
     FACES,
@@ -29,6 +39,7 @@ from hapticsim.kernels.geometry.corner import (
     sign_of,
 )
 from hapticsim.kernels.geometry.cylinder import bend_of_cylinder, nearest_on_cylinder
+from hapticsim.kernels.geometry.hull_contact import hulls_gap, hulls_row, hulls_witness, past_hulls
 from hapticsim.kernels.geometry.mesh_contact import mesh_row, mesh_witness
 from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
 from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness
@@ -163,6 +174,9 @@ def witness(plan, state, k, X):
     if plan.surface_kind[k] == ON_EDGES:
         phi, nx, ny, nz, cx, cy, cz = edges_witness(plan, state, k, X)
         return phi, nx, ny, nz, cx, cy, cz, False, False, True
+    if plan.surface_kind[k] == ON_HULLS:
+        phi, nx, ny, nz, cx, cy, cz = hulls_witness(plan, state, k, X)
+        return phi, nx, ny, nz, cx, cy, cz, False, False, True
     if plan.surface_kind[k] == ON_MESH:
         phi, nx, ny, nz, cx, cy, cz, _ = mesh_witness(plan, state, k, X)
         return phi, nx, ny, nz, cx, cy, cz, False, False, True
@@ -215,6 +229,8 @@ def gap_of(plan, state, k, X):
         return distance - plan.row_length[k] - state.depth[k]
     if plan.surface_kind[k] == ON_EDGES:
         return edges_gap(plan, state, k, X)
+    if plan.surface_kind[k] == ON_HULLS:
+        return hulls_gap(plan, state, k, X)
     if has_ends(plan, k):
         phi, past = witness(plan, state, k, X)[0], past_side(plan, state, k, X)
         return (phi if past <= 0.0 else max(phi, 0.0) + past) - state.depth[k]
@@ -229,8 +245,8 @@ def gap_of(plan, state, k, X):
 
 @inlined
 def has_ends(plan, k):
-    """True where candidate k is about a side alone: past its ends another candidate of the pair holds."""
-    return ON_SIDE <= plan.surface_kind[k] <= ON_EDGES
+    """True where candidate k is about a side, edges or features: past their ends another one holds."""
+    return ON_SIDE <= plan.surface_kind[k] <= ON_HULLS
 
 
 @kernel
@@ -238,6 +254,8 @@ def past_side(plan, state, k, X):
     """How far candidate k, which has ends, is past them [m], below 0 within."""
     if plan.surface_kind[k] == ON_EDGES:
         return past_edges(plan, state, k, X)
+    if plan.surface_kind[k] == ON_HULLS:
+        return past_hulls(plan, state, k, X)
     if plan.surface_kind[k] == ON_CROSSING:
         return past_ends(plan, k, X)
     _, _, z = centre_in_box(plan, k, X)
@@ -264,6 +282,8 @@ def contact_row(plan, state, k, i, ws):
         return segments_row(plan, k, i, ws) - state.depth[k]
     if plan.surface_kind[k] == ON_EDGES:
         return edges_row(plan, state, k, i, ws) - state.depth[k]
+    if plan.surface_kind[k] == ON_HULLS:
+        return hulls_row(plan, state, k, i, ws) - state.depth[k]
     if plan.surface_kind[k] == ON_MESH:
         return mesh_row(plan, state, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)

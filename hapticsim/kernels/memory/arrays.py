@@ -31,6 +31,7 @@ EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS, REHEARSAL = range(7)
 HELD_ROWS, SLIPPING, MAY_RESPOND, RESPONDED = range(4)
 # State.safety: codes.Safety, codes.Fault, most arm and most disarm requests seen
 MODE, FAULTS, ARMS, DISARMS = range(4)
+HULL = 1024  # features of a kind that a hull may have, at most
 PORT = 15  # numbers that each port of the coupler remembers of its swing (oscillation.py)
 SWING = 2 * PORT + 1  # of both, and a mark
 
@@ -42,7 +43,9 @@ class Plan(Block):
     constraint_rows: Int  # 0 without constraints
     gap: Int
     where: Int
-    put_edges: Int  # 0 without edges that may cross
+    put_edges: Int  # 0 without edges that may cross, or hulls
+    put_hulls: Int  # 0 without hulls, as the next
+    hull_contact: Int
     follow_meshes: Int  # 0 without meshes, as the next two
     first_border: Int
     next_feature: Int
@@ -120,7 +123,25 @@ class Plan(Block):
     # of two that cross radius of the second, half lengths of both
     edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
     edge_half: Matrix = of("nk, 3")  # [m] its half extents; of a capsule 0, 0, half length
-    edge_places: IntVector = of("nk")  # places for edges, or on a mesh, of a pair, at the first; else 0
+    edge_places: IntVector = of(
+        "nk"
+    )  # places for edges, hulls, or on a mesh, of a pair, at the first; else 0
+    hull_a: IntVector = of("nk")  # of a place for two hulls the number of that of A, else 0
+    hull_b: IntVector = of("nk")
+    hull_corners: IntVector = of("hulls + 1")  # first vertex of each hull
+    hull_faces: IntVector = of("hulls + 1")
+    hull_edges: IntVector = of("hulls + 1")
+    hull_ball: Matrix = of("hulls, 4")  # [m] middle and radius of a ball that holds it, in its axes
+    hull_vertex: Matrix = of("corners, 3")  # [m] of all hulls, in the axes of each
+    hull_neighbour_start: IntVector = of("corners + 1")  # first entry of each vertex in hull_neighbour
+    hull_neighbour: IntVector = of("2 * edges")  # vertices at the other end of its edges
+    hull_face: Matrix = of("faces, 4")  # unit, outward; and its product with a point of the face [m]
+    hull_border_start: IntVector = of("faces + 1")  # first entry of each face in hull_border
+    hull_border: Matrix = of("borders, 4")  # the same of the planes across a face that end it
+    hull_edge: Matrix = of(
+        "edges, 13"
+    )  # middle [m], direction (unit), half length [m], both directions (unit)
+    # from it into its faces
     mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh_search.py), else 0
     mesh_leaves: IntVector = of("nk")
     mesh_first: IntVector = of("nk")  # its first triangle
@@ -341,7 +362,9 @@ class Workspace(Block):
     island_first: IntVector = of("nt")  # speeds between which those of each island stand
     island_end: IntVector = of("nt")
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
-    pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py)
+    pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py, hull_places.py)
+    hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first
+    hull_near: IntVector = of("2 * HULL")  # edges of both that may be near, those of A first
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
