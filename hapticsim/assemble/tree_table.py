@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.protocol import SceneModel
 
 
-def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) -> dict[str, np.ndarray]:
+def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
     """Return the fields of ``Plan`` that are about trees.
 
     frames : names of the bodies whose motion the tick has.
@@ -43,6 +44,7 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
     return {
         "tree_first": starts[:-1],
         "tree_end": starts[1:],
+        "largest_tree": int(np.diff(starts).max(initial=0)),
         "tree_of_speed": np.repeat(np.arange(kept.size), np.diff(starts)).astype(np.int64),
         "frame_first": np.where(of_frame >= 0, starts[of_frame], 0).astype(np.int64),
         "frame_end": np.where(of_frame >= 0, starts[of_frame + 1], 0).astype(np.int64),

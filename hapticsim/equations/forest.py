@@ -2,7 +2,8 @@
 
 A forest of 64 equal cubes has 64 times the lines of one, and compiles that much longer.  So its source has
 one straight-line function for each kind of tree, which is called for each tree at its place in the arrays,
-with its own numbers.  The bits are those of the lines written out.
+with its own numbers.  The bits are those of the lines written out; but where one tree has a follower, it
+alone is solved by its mass matrix, and not the whole forest.
 """
 
 from __future__ import annotations

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 import hapticsim as hs
 from hapticsim.assemble import assembly
 from hapticsim.assemble.features import features_of
+from hapticsim.assemble.tree_table import tree_table
 from hapticsim.codes import Fault
 from hapticsim.config.load import loads
 from hapticsim.kernels.entry import Feature
+from hapticsim.model.constraints import Row
 from hapticsim.simulate.simulation import Simulation
 
 HALF, TICKS = 0.03, 250
@@ -60,18 +64,36 @@ def many_bodies(rng: np.random.Generator, cubes: int, arms: int) -> hs.Scene:
     return loads("\n".join(lines + (["constraints:", *constraints] if constraints else [])) + "\n")
 
 
+def as_one_tree(model: object, frames: Sequence[str], rows: Sequence[Row]) -> dict[str, object]:
+    """The table of trees of a scene as if anything might be joined with anything."""
+    nu, several = model.nu, tree_table(model, frames, rows)
+    return {
+        "tree_first": np.array([0]),
+        "tree_end": np.array([nu]),
+        "largest_tree": nu,
+        "tree_of_speed": np.zeros(nu, np.int64),
+        "frame_first": np.zeros(len(frames), np.int64),
+        "frame_end": np.full(len(frames), nu),
+        "row_first": np.zeros(len(rows), np.int64),
+        "row_end": np.full(len(rows), nu),
+        "row_tree_a": np.minimum(several["row_tree_a"], 0),
+        "row_tree_b": np.minimum(several["row_tree_b"], 0),
+    }
+
+
 def motion(
-    scene: hs.Scene, u0: np.ndarray, ticks: int, monkeypatch: pytest.MonkeyPatch, island_by_island: bool
+    scene: hs.Scene, u0: np.ndarray, monkeypatch: pytest.MonkeyPatch, as_one: bool
 ) -> tuple[np.ndarray, np.ndarray, Simulation]:
     """Coordinates and speeds after each tick."""
     with monkeypatch.context() as patch:
-        if not island_by_island:
+        if as_one:
             patch.setattr(assembly, "features_of", lambda scene: features_of(scene) & ~Feature.TREES)
+            patch.setattr(assembly, "tree_table", as_one_tree)
         sim = Simulation(scene)
-    assert (sim.plan.solve_islands != 0) == island_by_island
+    assert (sim.plan.solve_islands == 0) == as_one
     sim.set_state(sim.state.q, u0)
     q, u = [], []
-    for _ in range(ticks):
+    for _ in range(TICKS):
         sim.step()
         q.append(sim.state.q.copy())
         u.append(sim.state.u.copy())
@@ -84,11 +106,13 @@ def test_bodies_move_as_where_all_are_solved_as_one(seed: int, monkeypatch: pyte
     rng = np.random.default_rng(seed)
     scene = many_bodies(rng, cubes=int(rng.integers(2, 6)), arms=int(rng.integers(0, 4)))
     u0 = rng.normal(size=scene.model.nu) * 0.3
-    q, u, sim = motion(scene, u0, TICKS, monkeypatch, True)
-    q_one, u_one, one = motion(scene, u0, TICKS, monkeypatch, False)
+    q, u, sim = motion(scene, u0, monkeypatch, as_one=False)
+    q_one, u_one, one = motion(scene, u0, monkeypatch, as_one=True)
     assert np.abs(q - q_one).max() < 1e-9
     assert np.abs(u - u_one).max() < 1e-7
-    assert sim.dependent_speeds == one.dependent_speeds
+    assert sim.rank == one.rank
+    touching = [[(c.a, c.b) for c in s.state.contacts] for s in (sim, one)]
+    assert touching[0] == touching[1] and touching[0]
 
 
 def trees_of(text: str) -> dict[str, np.ndarray]:

@@ -151,6 +151,7 @@ def release_violated(plan, state, ws, out, m, t):
             worst, row = abs(ws.phi[i]), ws.rows[i]
     if worst <= (ADRIFT if state.rank[0] < m else LOST):
         return False
+    evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)  # a row of ws.A may hold a contact's by now
     for i in range(m):
         ws.b[i] = -ws.phi[i]
     c = name_conflict(plan, state, ws, out, m, t)

@@ -104,6 +104,7 @@ class Plan(Block):
     tree_first: IntVector = of("nt")  # speeds of each kinematic tree, from first to end
     tree_end: IntVector = of("nt")
     tree_of_speed: IntVector = of("nu")
+    largest_tree: Int  # speeds of the tree that has most
     frame_first: IntVector = of(
         "nf"
     )  # speeds of the tree of each frame, from first to end; 0, 0: it is fixed
@@ -359,6 +360,9 @@ class Workspace(Block):
     local: IntVector = of("nu")  # those of an island, counted from its first speed
     chosen: IntVector = of("nu")  # the speeds that are dependent after it
     taken: IntVector = of("nu")  # 1: this speed is
+    island_U: Matrix = of("nr, nr")  # selection in an island: left vectors
+    island_sigma: Vector = of("nr")
+    island_combine: Matrix = of("nr, nr")
     island_first: IntVector = of("nt")  # speeds between which those of each island stand
     island_end: IntVector = of("nt")
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another

@@ -157,7 +157,7 @@ def evaluate_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     are not made.  In a substep (ws.substep) the equations are those of stiffness.py, with or without rows.
     """
     ws.counts[RESPONDED] = 0
-    quick = ws.counts[MAY_RESPOND] == 1 and plan.response != 0 and 2 * m <= u.size
+    quick = ws.counts[MAY_RESPOND] == 1 and plan.response != 0 and 2 * m <= plan.largest_tree
     if quick and state.rank[0] == m and ws.counts[SLIPPING] == 0:
         if response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
             ws.counts[RESPONDED] = 1

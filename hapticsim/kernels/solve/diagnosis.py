@@ -65,10 +65,12 @@ def null_vectors(A, m, M, U, sigma, rank, u, count, R, norms, N):
     for i in range(rank):
         make_orthogonal(R[i], R, i, N, 0, n)
     count = min(count, 2, m - rank)
-    found = 0
+    found, largest_sigma = 0, 0.0
+    for i in range(m):
+        largest_sigma = max(largest_sigma, sigma[i])
     while found < count:
         k, w = rank + found, N[found]
-        told = sigma[k] > TOLD * sigma[0]
+        told = sigma[k] > TOLD * largest_sigma
         if told:
             for j in range(n):
                 w[j] = 0.0

@@ -5,7 +5,8 @@ These are units of the tick that only scenes with several trees have.
 
 from __future__ import annotations
 
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.solve.embedding import (
     AS_THEY_STAND,
     BY_ISLAND,
@@ -13,21 +14,24 @@ from hapticsim.kernels.solve.embedding import (
     dependent_forces,
     factor_dependent,
     give_up,
+    scaled_volume,
     spread_change,
 )
 from hapticsim.kernels.solve.islands import find_islands
+
+FOLD = 1e100  # a product beyond this, or below its inverse, is divided, or multiplied, by it
 
 
 def solve_islands(plan, state, ws, m, udot):
     """udot under ws.f with the m rows in ws.A embedded, of which some may depend on others.
 
-    Returns |det A_D|, 0 where it is singular, as ``embedding.embedded_acceleration``.
+    Returns what the choice of speeds is watched by (``factor_islands``), 0 where an island is singular.
     """
     find_islands(plan, state, ws, m)
     if state.rank[0] == m:
-        return _accelerate_all(ws.A, ws.s, BY_ISLAND, state, ws, udot)
+        return _accelerate_all(plan, ws.A, ws.s, BY_ISLAND, state, ws, udot)
     combine_in_islands(state.combine, ws)
-    return _accelerate_all(ws.B, ws.t, AS_THEY_STAND, state, ws, udot)
+    return _accelerate_all(plan, ws.B, ws.t, AS_THEY_STAND, state, ws, udot)
 
 
 @kernel
@@ -52,19 +56,40 @@ def combine_in_islands(combine, ws):
 
 
 @kernel
-def factor_islands(A, way, order, ws):
-    """Factor A_D of all islands into ws.LU; return the product of their |det A_D|."""
-    det = 1.0
+def factor_islands(plan, A, way, order, ws):
+    """Factor A_D of all islands into ws.LU; return the product of their |det A_D|, 0 or NaN where one is.
+
+    With several trees columns are scaled by inertia at once, as ``embedding.scaled_volume`` does, and the
+    product is folded: hundreds of factors go beyond all numbers.  When it is folded once more than before it
+    jumps, and the speeds are chosen anew.
+    """
+    product = 1.0
     for b in range(ws.islands[0]):
-        det *= factor_dependent(A, way, ws.island_dependent[b], ws.island_dependent[b + 1], order, ws)
-    return det
+        start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
+        det = factor_dependent(A, way, start, end, order, ws)
+        if not det > 0.0:
+            return det
+        if plan.solve_islands == 0:
+            return det
+        product *= scaled_volume(det, end - start, from_row(order, start), ws.M)
+        if product > FOLD:
+            product /= FOLD
+        elif product < 1.0 / FOLD:
+            product *= FOLD
+    return product
+
+
+@inlined
+def volume_of(plan, det, r, order, M):
+    """What the choice of speeds is watched by, of what a stage returned."""
+    return det if plan.solve_islands != 0 else scaled_volume(det, r, order, M)
 
 
 @kernel
-def _accelerate_all(A, s, way, state, ws, udot):
-    """udot of all islands; |det A_D|."""
+def _accelerate_all(plan, A, s, way, state, ws, udot):
+    """udot of all islands; what ``factor_islands`` returns."""
     r, order = state.rank[0], state.order
-    det = factor_islands(A, way, order, ws)
+    det = factor_islands(plan, A, way, order, ws)
     if not det > 0.0:
         give_up(udot, det)
         return 0.0

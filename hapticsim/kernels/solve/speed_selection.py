@@ -9,8 +9,8 @@ from hapticsim.kernels.linalg.selection import condition_with, select_speeds
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICE, CHOICES, EVENTS, SELECTIONS
 from hapticsim.kernels.solve.diagnosis import null_vectors
-from hapticsim.kernels.solve.embedding import AS_THEY_STAND, BY_ISLAND, scaled_volume
-from hapticsim.kernels.solve.island_solves import combine_in_islands, factor_islands
+from hapticsim.kernels.solve.embedding import AS_THEY_STAND, BY_ISLAND
+from hapticsim.kernels.solve.island_solves import combine_in_islands, factor_islands, volume_of
 from hapticsim.kernels.solve.islands import find_islands, join_trees, place_rows, span_islands
 
 SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
@@ -94,7 +94,19 @@ def choose_in_island(plan, state, ws, b, before, rank):
         for k in range(first, first + n):
             gathered[k] = row[k]
     found, condition = select_speeds(
-        ws.B, m, first, n, ws.M, ws.local, known, ws.P, ws.R, ws.Wr, ws.x, ws.norms, ws.perm
+        ws.B,
+        m,
+        first,
+        n,
+        ws.M,
+        ws.local,
+        known,
+        ws.island_combine,
+        ws.R,
+        ws.island_U,
+        ws.island_sigma,
+        ws.norms,
+        ws.perm,
     )
     for i in range(known):
         ws.taken[ws.local[i] + first] = 1
@@ -112,11 +124,11 @@ def choose_in_island(plan, state, ws, b, before, rank):
     spare = start - rank  # rows of the islands before that depend on others
     for j in range(m):
         column = rank + j if j < found else state.rank[1] - 1 - spare - (j - found)
-        ws.sigma[column] = ws.x[j]
+        ws.sigma[column] = ws.island_sigma[j]
         for i in range(m):
             k = ws.ordered_rows[start + i]
-            state.combine[k, column] = ws.P[i, j]
-            ws.U[k, column] = ws.Wr[i, j]
+            state.combine[k, column] = ws.island_combine[i, j]
+            ws.U[k, column] = ws.island_U[i, j]
     return found, condition, formerly, not same
 
 
@@ -208,11 +220,11 @@ def choose_independent(plan, state, ws, out, m, t):
     rank, condition, formerly, changed = choose_in_islands(plan, state, ws, m, before)
     find_islands(plan, state, ws, m)
     if rank == m:
-        det = factor_islands(ws.A, BY_ISLAND, state.order, ws)
+        det = factor_islands(plan, ws.A, BY_ISLAND, state.order, ws)
     else:
         combine_in_islands(state.combine, ws)
-        det = factor_islands(ws.B, AS_THEY_STAND, state.order, ws)
-    state.volume[0] = scaled_volume(det, rank, state.order, ws.M)
+        det = factor_islands(plan, ws.B, AS_THEY_STAND, state.order, ws)
+    state.volume[0] = volume_of(plan, det, rank, state.order, ws.M)
     if changed:
         out.counts[SELECTIONS] += 1
         record(out, SELECT, -1, condition, t)

@@ -13,7 +13,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import FIRST, LARGE, POWER, SPARE, TOLERANCE, part_used, total_energy
 from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, project
-from hapticsim.kernels.solve.embedding import scaled_volume
+from hapticsim.kernels.solve.island_solves import volume_of
 from hapticsim.kernels.units import choose_speeds, stage
 
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
@@ -37,7 +37,7 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
     ws.work[FIRST] = ws.work[POWER]
     if m == 0:
         return False
-    rank, now = state.rank[0], scaled_volume(det, state.rank[0], state.order, ws.M)
+    rank, now = state.rank[0], volume_of(plan, det, state.rank[0], state.order, ws.M)
     worse = not now > KEEP_CHOICE * state.volume[0] or now > GROWN * state.volume[0]
     off = rank < m and (largest_gap(ws, m) > GAP_REDUNDANT or largest_rate(plan, ws, m) > RATE_REDUNDANT)
     if worse or off:
@@ -153,7 +153,7 @@ def may_hold(state, ws, m):
 def evaluate_anew(plan, state, inp, out, ws, t, m):
     """The first stage where gaps were closed: rows that were nearly dependent may now be so to rounding."""
     det = stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
-    if not scaled_volume(det, state.rank[0], state.order, ws.M) > KEEP_CHOICE * state.volume[0]:
+    if not volume_of(plan, det, state.rank[0], state.order, ws.M) > KEEP_CHOICE * state.volume[0]:
         choose_speeds(plan, state, ws, out, m, t)
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
     ws.work[FIRST] = ws.work[POWER]
