@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections import Counter
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
@@ -187,7 +188,8 @@ def test_every_thread_that_runs_python_gets_a_priority_and_the_one_that_ends_a_r
         stop.set()
         for thread in threading.enumerate():
             if thread.native_id:
-                os.sched_setscheduler(thread.native_id, *before)
+                with suppress(ProcessLookupError):  # it has ended meanwhile
+                    os.sched_setscheduler(thread.native_id, *before)
 
 
 def test_who_was_disconnected_is_told_once_for_each_reason(server):
