@@ -1,7 +1,6 @@
-"""The rest of an array from one row on, for a few instructions.
+"""The rest of an array from one row on, without the questions that a slice of numba's asks of its bounds.
 
-A slice of numba's asks for each bound whether it is negative or too large; twenty of them in a stage took a
-hundredth of a tick.  Nothing is checked here.
+From row 0 on it is the array itself, which the compiler sees.  Nothing is checked here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Islands: trees that rows join.  Bodies of different islands have nothing to do with one another.
 
-Their equations are solved one by one, so that a tick costs what touches and not what exists (as in Open
-Dynamics Engine and Bullet; Featherstone 2008, section 8: the matrix of the whole is then block diagonal).
+Their equations are solved one by one, so that a tick costs what touches and not what exists, as in Open
+Dynamics Engine and Bullet.
 State.order holds the dependent speeds of all islands first, island after island, then the independent ones in
 the same order.
 """
