@@ -3,6 +3,8 @@
     python tools/fuzz_scenes.py                         1000 scenes
     python tools/fuzz_scenes.py --scenes 20000 --pool 100
     python tools/fuzz_scenes.py --hulls                 bodies that are mostly convex meshes
+    python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
+    python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
     python tools/fuzz_scenes.py --again finds/gain_17.yaml
 
 Scenes run in processes of their own, so that one that crashes is counted and does not end the others.  What
@@ -23,6 +25,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from pile_maker import make_pile
 from reporting import Found, parser_of, report
 from rich.console import Console
 from rich.progress import Progress
@@ -150,7 +153,7 @@ class Campaign:
 
     def _one(self, worker: Worker, seed: int) -> None:
         for attempt in range(ATTEMPTS):
-            trial = make(seed, attempt, self.options.pool, self.options.hulls)
+            trial = self._trial(seed, attempt)
             verdict = worker.run(trial)
             if not verdict.get("refused_at_load"):
                 break
@@ -159,6 +162,11 @@ class Campaign:
             new = [what for what in verdict["finds"] if self.counts[what] <= KEPT_OF_A_KIND]
         for what in new:
             self._keep(worker, trial, what, verdict["finds"][what])
+
+    def _trial(self, seed: int, attempt: int) -> Trial:
+        if self.options.piles:
+            return make_pile(seed, self.options.piles, self.options.seconds)
+        return make(seed, attempt, self.options.pool, self.options.hulls, self.options.stepping)
 
     def _count(self, verdict: dict[str, Any]) -> None:
         self.counts["scenes"] += 1
@@ -258,6 +266,9 @@ def main() -> int:
     add("--seed", type=int, default=0, help="of the first")
     add("--pool", type=int, default=16, help="robots to draw from; each is compiled once")
     add("--hulls", action="store_true", help="bodies that are mostly convex meshes")
+    add("--stepping", action="store_true", help="contacts in the time-stepping regime")
+    add("--piles", type=int, default=0, metavar="PARTS", help="bins with so many parts instead")
+    add("--seconds", type=float, default=2.0, help="of a pile")
     add("--workers", type=int, default=2, help="processes")
     add("--keep", type=Path, default=Path("finds"), metavar="FOLDER", help="where finds are kept")
     add("--whole", action="store_true", help="keep finds as they are instead of making them smaller")

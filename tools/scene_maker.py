@@ -29,6 +29,7 @@ class Trial:
     ticks     how long it runs; from ``passive_from`` on nothing brings energy in
     conserving  whether energy may only fall in the passive part (sampled torque laws may bring some in)
     meshes    points [m] of the hulls that the scene reads, by the names of their files
+    deepest_m  how deep shapes may be in one another; None: as deep as the exact regime lets them be
     """
 
     seed: int
@@ -40,15 +41,17 @@ class Trial:
     passive_from: int = 0
     conserving: bool = True
     meshes: dict[str, list[list[float]]] = field(default_factory=dict)
+    deepest_m: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
-def make(seed: int, attempt: int, pool: int, hulls: bool = False) -> Trial:
+def make(seed: int, attempt: int, pool: int, hulls: bool = False, stepping: bool = False) -> Trial:
     """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``.
 
     hulls : free bodies that are mostly convex meshes.
+    stepping : in the time-stepping regime, without the constraints that it has not.
     """
     robot_number = seed % pool
     robot_draw = random.Random(f"robot {robot_number}")
@@ -63,6 +66,9 @@ def make(seed: int, attempt: int, pool: int, hulls: bool = False) -> Trial:
     trial.scene["name"] = f"robot {robot_number}"  # equations are compiled once for a name and a robot
     trial.scene["rate_Hz"] = draw.choice(RATES_Hz)
     trial.ticks = round(draw.uniform(0.4, 1.0) * trial.scene["rate_Hz"])
+    if stepping:
+        trial.scene.pop("constraints", None)
+        trial.scene["contact_regime"] = "time_stepping"
     _add_acts(trial, draw)
     trial.scene["max_rows"] = draw.choice(ROWS)
     return trial
@@ -71,7 +77,7 @@ def make(seed: int, attempt: int, pool: int, hulls: bool = False) -> Trial:
 # ---------------------------------------------------------------------------------------------------- robots
 
 
-def _inertial(mass: float, half: list[float]) -> dict[str, Any]:
+def inertial(mass: float, half: list[float]) -> dict[str, Any]:
     """Mass distribution of a solid cuboid with these half extents [m]."""
     a, b, c = half
     moments = {"xx": b * b + c * c, "yy": a * a + c * c, "zz": a * a + b * b}
@@ -89,7 +95,7 @@ def _solid(half: list[float], draw: random.Random) -> dict[str, Any]:
     return {"kind": "box", "half_extents_m": half}
 
 
-def _hull(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> dict[str, Any]:
+def hull(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> dict[str, Any]:
     """A convex mesh that fills these half extents [m], often a box, a ball or a capsule instead."""
     which = draw.random()
     if which < 0.25:
@@ -129,7 +135,7 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes 
     halves = [[robot.uniform(0.02, 0.1) for _ in range(3)] for _ in range(n)]
     masses = [10.0 ** robot.uniform(-1.5, 0.7) for _ in range(n)]
     bodies = [
-        {"name": f"b{i}", "inertial": _inertial(m, h)}
+        {"name": f"b{i}", "inertial": inertial(m, h)}
         for i, (m, h) in enumerate(zip(masses, halves, strict=True))
     ]
     joints = [{"name": f"j{i}", "type": "free", "parent": "world", "child": f"b{i}"} for i in range(n)]
@@ -137,7 +143,7 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes 
     contacts: list[dict[str, Any]] = []
     solids = []
     for i, half in enumerate(halves):
-        solid = _solid(half, draw) if meshes is None else _hull(f"s{i}", half, draw, meshes)
+        solid = _solid(half, draw) if meshes is None else hull(f"s{i}", half, draw, meshes)
         shapes.append({"name": f"s{i}", "body": f"b{i}", **solid})
         contacts.append({"between": [f"s{i}", "floor"]})
         solids.append(f"s{i}")
@@ -147,7 +153,7 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes 
         place = {"xyz_m": [0.0, 0.0, size[2]], "rpy_rad": [0.0, 0.0, draw.choice([0.0, draw.uniform(0, 3)])]}
         table: dict[str, Any] = {"kind": "box", "half_extents_m": size}
         if meshes is not None:
-            table = _hull("table", size, draw, meshes)
+            table = hull("table", size, draw, meshes)
         shapes.append({"name": "table", "origin": place, **table})
         contacts += [{"between": [name, "table"]} for name in solids]
         top = draw.choice([0.0, 2.0 * size[2]])
@@ -198,9 +204,9 @@ def _tree(seed: int, kind: str, robot: random.Random, draw: random.Random) -> Tr
     start: dict[str, dict[str, float]] = {"q_rad": {}, "u_rad_per_s": {}, "q_m": {}, "u_m_per_s": {}}
     for i in range(n):
         half = [robot.uniform(0.02, 0.15) for _ in range(3)]
-        inertial = _inertial(10.0 ** robot.uniform(-1.5, 0.7), half)
-        inertial["com_m"] = [robot.uniform(-0.1, 0.1) for _ in range(3)]
-        bodies.append({"name": f"b{i}", "inertial": inertial})
+        massive = inertial(10.0 ** robot.uniform(-1.5, 0.7), half)
+        massive["com_m"] = [robot.uniform(-0.1, 0.1) for _ in range(3)]
+        bodies.append({"name": f"b{i}", "inertial": massive})
         parent = "world" if i == 0 else f"b{robot.randint(max(0, i - 2), i - 1)}"
         turns = robot.random() < 0.8
         axis = [robot.gauss(0.0, 1.0) for _ in range(3)]

@@ -29,7 +29,7 @@ from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.multibody.rotation import quaternion_of
 from hapticsim.model.protocol import SceneModel
-from hapticsim.model.scene import Scene
+from hapticsim.model.scene import TIME_STEPPING, Scene
 
 RESPONSE_FROM = (
     24  # speeds of a tree: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
@@ -76,7 +76,9 @@ class Assembly:
         eq, scene, nk = self.equations, self.scene, len(self.candidates)
         nc, nw = len(scene.constraints), self.plan.row_kind.size
         ne, nF, nt = scene.model.row_count, eq.factor_size, self.plan.tree_first.size
-        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows)
+        ni = nk if scene.contact_regime == TIME_STEPPING else 0
+        nj = 2 * int(self.plan.largest_tree) if ni else 0
+        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows, ni, nj)
 
     @property
     def contact_names(self) -> list[str]:

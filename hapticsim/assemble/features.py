@@ -5,7 +5,7 @@ from __future__ import annotations
 from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH
 from hapticsim.kernels.entry import Feature
 from hapticsim.model.candidates import candidates_of
-from hapticsim.model.scene import Scene
+from hapticsim.model.scene import TIME_STEPPING, Scene
 
 
 def features_of(scene: Scene) -> Feature:
@@ -22,4 +22,6 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.MESHES
     if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:
         features |= Feature.TREES
+    if scene.contact_regime == TIME_STEPPING:
+        features |= Feature.TIME_STEPPING
     return features

@@ -12,7 +12,7 @@ from hapticsim.errors import ConfigError
 from hapticsim.model.candidates import Candidate
 from hapticsim.model.constraints import Row
 from hapticsim.model.protocol import SceneModel
-from hapticsim.model.scene import Scene
+from hapticsim.model.scene import EXACT, TIME_STEPPING, Scene
 
 
 def row_table(
@@ -75,6 +75,13 @@ def _refuse_too_many(scene: Scene) -> None:
             "constraints",
             f"hold {rows} rows at the start, and {scene.max_rows} can be imposed at once: raise 'max_rows', "
             "or write 'held: false' for one that need not hold at the start.",
+        )
+    if scene.constraints and scene.contact_regime == TIME_STEPPING:
+        raise ConfigError(
+            scene.path,
+            "contact_regime",
+            f"is {TIME_STEPPING!r}, which has no constraints yet, and the scene has constraint "
+            f"{scene.constraints[0].name!r}: write {EXACT!r}, or take the constraints out.",
         )
     for c in scene.constraints:
         if c.friction and len(c.rows) != 1:

@@ -44,6 +44,7 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
     return {
         "tree_first": starts[:-1],
         "tree_end": starts[1:],
+        "tree_of_coordinate": _of_coordinates(model, of_speed, number),
         "largest_tree": int(np.diff(starts).max(initial=0)),
         "tree_of_speed": np.repeat(np.arange(kept.size), np.diff(starts)).astype(np.int64),
         "frame_first": np.where(of_frame >= 0, starts[of_frame], 0).astype(np.int64),
@@ -53,6 +54,14 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
         "row_tree_a": np.ascontiguousarray(pairs[:, 0]),
         "row_tree_b": np.ascontiguousarray(pairs[:, 1]),
     }
+
+
+def _of_coordinates(model: SceneModel, of_speed: np.ndarray, number: np.ndarray) -> np.ndarray:
+    """(nq,) int, the tree of each coordinate."""
+    found = np.full(model.nq, -1, np.int64)
+    for joint in model.moving_joints:
+        found[model.q_slice(joint.name)] = number[of_speed[model.u_slice(joint.name).start]]
+    return found
 
 
 def _coupled(model: SceneModel, of_speed: np.ndarray, row: Row) -> tuple[int, int]:

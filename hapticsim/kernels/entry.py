@@ -54,6 +54,7 @@ from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
 from hapticsim.kernels.tick.begin import check_constraints
 from hapticsim.kernels.tick.piece_start import evaluate_piece_start
+from hapticsim.kernels.time_stepping.contact_step import take_time_step
 
 Progress = Callable[[str], Any]
 
@@ -66,6 +67,7 @@ class Feature(Flag):
     HULLS = auto()  # pairs of convex solids
     MESHES = auto()
     TREES = auto()  # more than one kinematic tree
+    TIME_STEPPING = auto()  # contacts by impulses over whole ticks
 
 
 EVERY_FEATURE = ~Feature(0)
@@ -113,6 +115,7 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "forces_of_islands": Called(forces_of_islands, units.FORCES, __name__),
         "change_of_islands": Called(change_of_islands, units.SPREAD, __name__),
     },
+    Feature.TIME_STEPPING: {"time_step": Called(take_time_step, units.TIME_STEP, __name__)},
     Feature.HULLS: {
         "put_hulls": Called(put_features, units.HULLS, __name__),
         "hull_contact": Called(nearest_of_features, units.HULL_CONTACT, __name__),

@@ -42,6 +42,7 @@ SPREAD = types.void(_PLAN, _STATE, _WORKSPACE, int64, _vec, _vec)
 SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
 FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
+TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
 CHOICE = int64(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
 _contact_row_at = callable_at(CONTACT_ROW)
@@ -63,6 +64,7 @@ _slipping_at = callable_at(SOLVE_SLIPPING)
 _feasible_at = callable_at(FEASIBLE)
 _friction_at = callable_at(FRICTION)
 _piece_at = callable_at(PIECE)
+_time_step_at = callable_at(TIME_STEP)
 _choice_at = callable_at(CHOICE)
 _free_stage_at = callable_at(FREE_STAGE)
 _stage_at = callable_at(STAGE)
@@ -202,6 +204,12 @@ def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
     """Guards of the constraints: ``rows.friction.write_friction_guards``."""
     if plan.read_friction_guards != 0:
         _friction_at(plan.read_friction_guards)(plan, state, q, u, t, m, scale, ws, guards)
+
+
+@inlined
+def take_time_step(plan, state, inp, out, ws):
+    """A tick as one step with impulses: ``time_stepping.contact_step.take_time_step``."""
+    _time_step_at(plan.time_step)(plan, state, inp, out, ws)
 
 
 @inlined

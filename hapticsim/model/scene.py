@@ -18,6 +18,7 @@ from hapticsim.model.triangle_mesh import TriangleMesh
 
 MAX_ROWS = 32  # imposed at once: 8 cubes, 0.7 ms in the tick in which they land
 MOST_ROWS = 256
+EXACT, TIME_STEPPING = "exact", "time_stepping"  # Scene.contact_regime
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +109,7 @@ class Scene:
     close_loops: bool = False  # start at the nearest place where the constraints are closed
     rate_Hz: float = 1000.0
     max_rows: int = MAX_ROWS  # imposed at once
+    contact_regime: str = EXACT  # how contacts are resolved
     mapping: Mapping = field(default_factory=Mapping)
     coupler: CouplerSettings = field(default_factory=CouplerSettings)
     safety: SafetySettings = field(default_factory=SafetySettings)

@@ -72,6 +72,7 @@ def as_one_tree(model: object, frames: Sequence[str], rows: Sequence[Row]) -> di
         "tree_end": np.array([nu]),
         "largest_tree": nu,
         "tree_of_speed": np.zeros(nu, np.int64),
+        "tree_of_coordinate": np.zeros(model.nq, np.int64),
         "frame_first": np.zeros(len(frames), np.int64),
         "frame_end": np.full(len(frames), nu),
         "row_first": np.zeros(len(rows), np.int64),

@@ -295,6 +295,11 @@ class SceneFile(Section):
         description="rows of contacts and constraints that can be imposed at once; what a tick takes grows "
         "with the third power of those that are, of bodies that touch one another or are joined",
     )
+    contact_regime: Literal["exact", "time_stepping"] = Field(
+        default="exact",
+        description="exact: touches are located in time and held by embedding; time_stepping: a tick is one "
+        "step with impulses, for piles of many parts",
+    )
     mapping: MappingEntry = Field(default=MappingEntry(), description="device workspace to world")
     coupler: Annotated[CouplerSettings, FromMapping()] = Field(
         default=CouplerSettings(), description="between the device and the handle"

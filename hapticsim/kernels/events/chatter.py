@@ -27,7 +27,7 @@ RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 def mark_chattering(plan, state, ws):
     """Write 1 to ws.chosen for each island that has a contact whose guard fired in this tick; to all of them
     where none has."""
-    count = join_trees(plan, ws, list_rows(plan, state, ws))
+    count = join_trees(plan, ws.island_of, ws.rows, list_rows(plan, state, ws))
     for b in range(count):
         ws.chosen[b] = 0
     marked = False

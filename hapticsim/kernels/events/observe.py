@@ -69,11 +69,13 @@ def observe(plan, state, inp, out, ws):
     copy(state.u, ws.u0)
     sample_torques(plan, state, inp, ws)
     ws.substep[0] = 0.0
-    m = list_rows(plan, state, ws)
+    m = list_rows(plan, state, ws) if plan.time_step == 0 else list_constraints(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:
         row_forces(plan, state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
+    for k in range(state.impulse.size):  # of a scene that takes time steps: as in the last one
+        out.force[k] = state.impulse[k] / plan.tick_s
 
 
 def locate(plan, state, inp, out, ws):

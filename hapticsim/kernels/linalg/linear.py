@@ -122,8 +122,14 @@ def ldl_factor(A, n, L):
     The diagonal of L holds 1/D, the strict lower triangle holds L: one division per row, no square root.
     A and L may be the same array.
     """
-    for i in range(n):
-        pivot, first = A[i, i], 0
+    return ldl_factor_between(A, 0, n, L)
+
+
+@kernel
+def ldl_factor_between(A, begin, end, L):
+    """The same of the diagonal block of A in rows and columns begin to end."""
+    for i in range(begin, end):
+        pivot, first = A[i, i], begin
         while first < i and A[i, first] == 0.0:
             L[i, first] = 0.0
             first += 1

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, State
+from hapticsim.kernels.memory.arrays import MAX_EVENTS, MOST_NEAR, Input, State
 
 
 def sizes_of_run(
@@ -21,9 +21,15 @@ def sizes_of_run(
     nF: int = 0,
     nt: int = 1,
     max_rows: int = sys.maxsize,
+    ni: int = 0,
+    nj: int = 0,
 ) -> dict[str, int]:
-    """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once."""
+    """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once.
+
+    ni : contacts of a scene in the time-stepping regime, else 0.
+    """
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF, "nt": max(1, nt)}
+    given |= {"ni": ni, "nj": nj, "nz": min(ni, MOST_NEAR)}
     return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
 
 

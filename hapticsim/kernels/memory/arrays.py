@@ -7,8 +7,9 @@ between ticks.
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
 constraint), nt kinematic trees, nk contact candidates, nc constraints, nb blocks and nw rows in all, ne
 equations of the mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses
-share, places for the events of a tick.  W world axes, D device axes, B body axes; A and B the two bodies of a
-row.
+share, places for the events of a tick; in the time-stepping regime ni contacts that keep an impulse, nz that
+are near at once, nj twice the speeds of the largest tree.  W world axes, D device axes, B body axes; A and B
+the two bodies of a row.
 
 A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
 once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
@@ -23,6 +24,7 @@ from hapticsim.kernels.memory.shape import of
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
 MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
+MOST_NEAR = 2048  # contacts that a time step looks at
 # Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows; of this tick
 # choices of speeds, trial steps; 1: a rehearsal, whose tick is one piece (realtime/loop.py)
 EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS, REHEARSAL = range(7)
@@ -55,6 +57,7 @@ class Plan(Block):
     solve_islands: Int  # 0 with one tree, as the next two
     forces_of_islands: Int
     change_of_islands: Int
+    time_step: Int  # 0 where contacts are located and embedded
     solve_slipping: Int  # 0 without constraints, as what says so below
     free_stage: Int
     stage: Int
@@ -104,6 +107,7 @@ class Plan(Block):
     tree_first: IntVector = of("nt")  # speeds of each kinematic tree, from first to end
     tree_end: IntVector = of("nt")
     tree_of_speed: IntVector = of("nu")
+    tree_of_coordinate: IntVector = of("nq")
     largest_tree: Int  # speeds of the tree that has most
     frame_first: IntVector = of(
         "nf"
@@ -230,6 +234,7 @@ class State(Block, whole=True):
     # 0, or what inside.py says
     depth: Vector = of("nk")  # [m] gap at which a candidate is held: below 0 where it was found inside, above
     # 0 where it is held open (inside.py)
+    impulse: Vector = of("ni")  # [N s] of each contact in the last time step (time_stepping)
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
 
@@ -365,6 +370,21 @@ class Workspace(Block):
     island_combine: Matrix = of("nr, nr")
     island_first: IntVector = of("nt")  # speeds between which those of each island stand
     island_end: IntVector = of("nt")
+    near: IntVector = of("nz")  # contacts that a time step looks at (near_contacts.py)
+    near_face: IntVector = of("nz")  # what each would be held by, as State.face
+    near_J: Matrix = of("nz, nj")  # their rows, for the first tree and from the middle on for the second
+    near_Y: Matrix = of("nz, nj")  # M^-1 J'
+    near_mobility: Vector = of("nz")  # [1/kg] J M^-1 J'
+    near_gap: Vector = of("nz")  # [m] at the start of the step
+    near_least: Vector = of("nz")  # [m/s] the least rate that each must have; or displacement [m]
+    near_x: Vector = of("nz")  # [N s] impulses; or what moves out [kg m]
+    near_change: Vector = of("nz")  # what the last round changed of near_x
+    near_way: Vector = of("nz")  # the direction of the rounds before
+    near_pushing: IntVector = of("nz")  # those that push
+    moves: IntVector = of("nt")  # how each tree moves in a time step (contact_step.py)
+    carried: Vector = of("nu")  # speeds with which what is in contact moves in the step
+    struck: IntVector = of("nt")  # 1: a contact of the island strikes
+    active_force: Vector = of("nu")  # [N m] or [N] of torque laws and the hand at the start of the step
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
     pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py, hull_places.py)
     hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first

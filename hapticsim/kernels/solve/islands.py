@@ -12,16 +12,16 @@ from hapticsim.kernels.machine_code.jit import kernel
 
 
 @kernel
-def join_trees(plan, ws, m):
-    """Write to ws.island_of the island of each tree, joined by the m rows of ws.rows; return their number.
+def join_trees(plan, of, rows, m):
+    """Write to ``of`` the island of each tree, joined by the first m of ``rows``; return their number.
 
     Islands are numbered by their first trees.
     """
-    of, trees = ws.island_of, plan.tree_first.size
+    trees = plan.tree_first.size
     for t in range(trees):
         of[t] = t
     for i in range(m):
-        a, b = plan.row_tree_a[ws.rows[i]], plan.row_tree_b[ws.rows[i]]
+        a, b = plan.row_tree_a[rows[i]], plan.row_tree_b[rows[i]]
         if a >= 0 and b >= 0 and a != b:
             while of[a] != a:
                 a = of[a]
@@ -117,7 +117,7 @@ def find_islands(plan, state, ws, m):
     if plan.tree_first.size <= 1 or r == 0:
         take_as_one(ws, m, r, n)
         return
-    count = join_trees(plan, ws, m)
+    count = join_trees(plan, ws.island_of, ws.rows, m)
     place_rows(plan, ws, m, count)
     fits = count_speeds(plan, ws, state.order, 0, r, ws.island_dependent, count)
     fits = fits and count_speeds(plan, ws, state.order, r, n, ws.island_free, count)

@@ -180,7 +180,7 @@ def choose_in_islands(plan, state, ws, m, before):
 
     Returns as ``choose_in_island``: the worst condition of all.
     """
-    count = join_trees(plan, ws, m)
+    count = join_trees(plan, ws.island_of, ws.rows, m)
     place_rows(plan, ws, m, count)
     span_islands(plan, ws, count)
     for r in range(ws.taken.size):

@@ -1,0 +1,1 @@
+"""The velocity-level regime of contacts: no event is looked for, and each tick is one step with impulses."""

@@ -1,0 +1,281 @@
+"""A tick as one step: free motion first, then the impulses of contacts over the whole tick.
+
+    u' = u_free + M^-1 J' x,   x >= 0,   J u' >= -gap / h where a contact is open, 0 where it touches
+
+Free bodies move as in the exact regime, by the method of Runge and Kutta.  Bodies in contact move with the
+mean of their speeds before and after the step, as under a constant force; where a contact strikes in this
+tick all bodies of its island move with the speeds after it, which are those that keep the gaps.  What is
+thrown back gets J u' >= -e J u, with J u its rate where it closes, after it was moved onto the surface.  What
+is then inside is moved out as far as energy allows: the step never gains any.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import Event
+from hapticsim.kernels.events.inside import GAP_DEEP
+from hapticsim.kernels.events.observe import copy
+from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
+from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.memory.arrays import PIECES
+from hapticsim.kernels.motion.energy import (
+    BEFORE,
+    DONE,
+    END,
+    FIRST,
+    POWER,
+    TOLERANCE,
+    begin_balance,
+    divide_piece,
+    total_energy,
+)
+from hapticsim.kernels.motion.integrate import advance
+from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints
+from hapticsim.kernels.solve.islands import join_trees
+from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.tick.report import report_sample
+from hapticsim.kernels.time_stepping.gauss_seidel import solve_pushes
+from hapticsim.kernels.time_stepping.near_contacts import (
+    factor_trees,
+    gather_near,
+    let_go,
+    meets,
+    push_along,
+    rate_along,
+    tree_span,
+)
+from hapticsim.kernels.units import follow_meshes, gap, put_edges_in_places, stage, terms
+
+TOUCH, LEAVE = int(Event.TOUCH), int(Event.LEAVE)
+INSIDE = 1e-9  # [m] what is deeper at the end of a step is moved out
+KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther open
+RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
+MET = 1e-7  # [m/s] by which rates may be off
+HALVINGS = 4  # of a way out that energy does not allow
+ALONE, TOUCHING, STRUCK = 0, 1, 2  # ws.moves of each tree
+
+
+def take_time_step(plan, state, inp, out, ws):
+    """Advance (ws.q0, ws.u0) by a tick, and write its sample; impulses go to state.impulse.
+
+    Expects what ``tick.requests.take_requests`` leaves, and that no constraint holds.
+    """
+    list_constraints(plan, state, ws)
+    terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])
+    factor_trees(plan, ws)
+    stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], 0)
+    ws.work[FIRST] = ws.work[POWER]
+    for r in range(ws.f.size):  # of torque laws and the hand; what only takes does no work
+        ws.active_force[r] = ws.f[r] + plan.damping[r] * ws.u0[r]
+    copy(ws.q0, ws.put_q)
+    begin_balance(plan, state, ws, False)
+    follow_meshes(plan, state, ws.X)
+    put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
+    report_sample(plan, state, inp, out, ws, 0)
+    n = gather_near(plan, state, out, ws)
+    move_freely(plan, state, inp, ws)
+    find_impulses(plan, state, ws, n)
+    note_contacts(plan, state, out, ws, n)
+    mark_islands(plan, ws, n)
+    move_in_contact(plan, ws, n)
+    if n > 0:
+        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        move_out(plan, state, ws, n)
+        take_gain(plan, ws)
+    copy(ws.q1, ws.q0)
+    copy(ws.u1, ws.u0)
+    out.counts[PIECES] = 1
+
+
+@kernel
+def move_freely(plan, state, inp, ws):
+    """(ws.q1, ws.u1) = where (ws.q0, ws.u0) would be without contacts, in as many divisions as it needs."""
+    while True:
+        advance(plan, state, inp, ws, 0.0, plan.tick_s, 0)
+        if not divide_piece(plan, state, ws, 0.0):
+            break
+
+
+@kernel
+def find_impulses(plan, state, ws, n):
+    """Impulses ws.near_x of the n near contacts; ws.us becomes the speeds after them, and ws.carried those
+    before what closes is thrown back."""
+    copy(ws.u1, ws.us)
+    bounces = False
+    for i in range(n):
+        k = ws.near[i]
+        ws.near_least[i] = -max(ws.near_gap[i], 0.0) / plan.tick_s
+        ws.near_x[i] = state.impulse[k] if state.mode[k] == HELD else 0.0
+        if ws.near_x[i] > 0.0:
+            push_along(plan, ws, i, ws.near_x[i], ws.us)
+        bounces = bounces or bounce_rate(plan, ws, i) > 0.0
+    if n == 0:
+        return
+    solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
+    copy(ws.us, ws.carried)
+    if bounces:
+        for i in range(n):
+            if ws.near_x[i] > 0.0:
+                ws.near_least[i] = max(ws.near_least[i], bounce_rate(plan, ws, i))
+        solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
+
+
+@kernel
+def bounce_rate(plan, ws, i):
+    """Rate [m/s] with which the near contact i parts after it closes in this tick; 0 where it does not part.
+
+    It closes with its rate after the part of the tick that its gap takes.
+    """
+    e, open_by = plan.restitution[ws.near[i]], max(ws.near_gap[i], 0.0)
+    if e == 0.0:
+        return 0.0
+    before, after = rate_along(plan, ws, i, ws.u0), rate_along(plan, ws, i, ws.u1)
+    if before >= -RATE_BOUNCE or open_by + plan.tick_s * min(before, after) > 0.0:
+        return 0.0
+    part = min(1.0, open_by / (-before * plan.tick_s))
+    return -e * (before + part * (after - before))
+
+
+@kernel
+def note_contacts(plan, state, out, ws, n):
+    """Which contacts hold from now on, with what impulses; tell those that begin and end."""
+    for k in range(plan.contacts):
+        state.impulse[k] = 0.0
+        ws.wanted[k] = 0
+    for i in range(n):
+        k = ws.near[i]
+        state.impulse[k] = ws.near_x[i]
+        kept = state.mode[k] == HELD and ws.near_gap[i] <= KEPT
+        if ws.near_x[i] > 0.0 or kept:
+            ws.wanted[k] = 1
+            if state.mode[k] == FREE:
+                state.face[k] = ws.near_face[i]
+                record(out, TOUCH, k, 0.0, 0.0)
+            state.mode[k] = HELD
+        out.force[k] = ws.near_x[i] / plan.tick_s
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and ws.wanted[k] == 0:
+            let_go(plan, state, k)
+            record(out, LEAVE, k, 0.0, 0.0)
+
+
+@kernel
+def mark_islands(plan, ws, n):
+    """Write to ws.moves how each tree moves: alone, touching others, or in an island where one is struck."""
+    pushes = 0
+    for i in range(n):
+        if ws.near_x[i] > 0.0:
+            ws.near_pushing[pushes] = ws.near[i]
+            pushes += 1
+    join_trees(plan, ws.island_of, ws.near_pushing, pushes)
+    for t in range(plan.tree_first.size):
+        ws.moves[t] = ALONE
+        ws.struck[t] = 0
+    for i in range(n):
+        if ws.near_x[i] <= 0.0:
+            continue
+        k = ws.near[i]
+        strikes = rate_along(plan, ws, i, ws.u0) < -RATE_STRIKE or ws.near_least[i] > 0.0
+        for side in range(2):
+            t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
+            if t >= 0:
+                ws.moves[t] = TOUCHING
+                if strikes:
+                    ws.struck[ws.island_of[t]] = 1
+    for t in range(plan.tree_first.size):
+        if ws.moves[t] == TOUCHING and ws.struck[ws.island_of[t]] == 1:
+            ws.moves[t] = STRUCK
+
+
+@kernel
+def move_in_contact(plan, ws, n):
+    """Move trees in contact from ws.q0 with the speeds ws.us after the impulses; the others stay at ws.q1.
+
+    The work of torque laws and of the hand becomes that along this way.
+    """
+    if n == 0:
+        return
+    work = 0.0
+    for t in range(plan.tree_first.size):
+        for r in range(plan.tree_first[t], plan.tree_end[t]):
+            if ws.moves[t] == ALONE:
+                ws.ue[r] = 0.0
+                continue
+            speed = ws.carried[r] if ws.moves[t] == STRUCK else 0.5 * (ws.u0[r] + ws.us[r])
+            ws.ue[r] = plan.tick_s * speed
+            work += ws.active_force[r] * (ws.ue[r] - 0.5 * plan.tick_s * (ws.u0[r] + ws.u1[r]))
+    ws.work[DONE] += work
+    displace_at(plan.displace)(ws.q0, ws.ue, ws.qe)
+    for i in range(ws.q1.size):
+        t = plan.tree_of_coordinate[i]
+        if t >= 0 and ws.moves[t] != ALONE:
+            ws.q1[i] = ws.qe[i]
+    copy(ws.us, ws.u1)
+
+
+@kernel
+def allowed_energy(plan, ws):
+    """Energy [J] that the tick may end with."""
+    return ws.work[BEFORE] + ws.work[DONE] + 1e-3 * TOLERANCE * plan.energy_scale
+
+
+@kernel
+def move_out(plan, state, ws, n):
+    """Move what is inside at (ws.q1, ws.u1) out, by the least displacement in the metric of M, or part of the
+    way where that takes more energy than the tick has lost.
+    """
+    deepest = 0.0
+    for i in range(n):
+        k = ws.near[i]
+        open_by = gap(plan, state, k, ws.X)
+        ws.near_least[i] = -open_by
+        ws.near_x[i] = 0.0
+        if open_by < -INSIDE:
+            if meets(plan, state, k, ws.X):
+                deepest = max(deepest, -open_by)
+            else:
+                ws.near_least[i] = 0.0
+    if deepest == 0.0:
+        return
+    for r in range(ws.ue.size):
+        ws.ue[r] = 0.0
+    solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
+    copy(ws.q1, ws.qe)
+    for _ in range(HALVINGS):
+        displace_at(plan.displace)(ws.qe, ws.ue, ws.q1)
+        if plan.energy == 0 or total_energy(plan, ws, ws.q1, ws.u1) <= allowed_energy(plan, ws):
+            return
+        for r in range(ws.ue.size):
+            ws.ue[r] *= 0.5
+    copy(ws.qe, ws.q1)
+
+
+@kernel
+def take_gain(plan, ws):
+    """Take what the tick gained from the kinetic energy of the trees in contact; notes the energy at its end.
+
+    All their speeds shrink by one factor, so that what does not close does not close after it.
+    """
+    if plan.energy == 0:
+        return
+    ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)
+    gain = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]
+    if gain <= 0.0:
+        return
+    kinetic = 0.0
+    for t in range(plan.tree_first.size):
+        if ws.moves[t] != ALONE:
+            begin, end = tree_span(plan, t)
+            for r in range(begin, end):
+                for c in range(begin, end):
+                    kinetic += 0.5 * ws.u1[r] * ws.M[r, c] * ws.u1[c]
+    if kinetic <= 0.0:
+        return
+    share = math.sqrt(max(0.0, 1.0 - gain / kinetic))
+    for t in range(plan.tree_first.size):
+        if ws.moves[t] != ALONE:
+            for r in range(plan.tree_first[t], plan.tree_end[t]):
+                ws.u1[r] *= share
+    ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)

@@ -1,0 +1,153 @@
+"""The contacts that a time step has to look at, each row beside its bodies alone.
+
+A row is about two trees at most: near_J and near_Y hold its numbers for the first from column 0 on, and for
+the second from the middle on, so that the cost of a row does not grow with the scene.
+"""
+
+from __future__ import annotations
+
+from hapticsim.codes import Event, Fault
+from hapticsim.kernels.events.edge_places import fastest
+from hapticsim.kernels.events.inside import (
+    GAP_DEEP,
+    forget_feature,
+    has_no_gap,
+    is_near,
+    sort_one,
+    takes_edges,
+)
+from hapticsim.kernels.geometry.corner import EDGE
+from hapticsim.kernels.geometry.edges import is_lost
+from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.haptics.safety import take_force_away
+from hapticsim.kernels.linalg.linear import ldl_factor_between, ldl_solve_between
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.rows.row_table import FREE, HELD
+from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.units import where, write_contact_row
+
+ROWS_FULL, NO_ROOM = int(Event.ROWS_FULL), int(Fault.ROWS_FULL)
+REACH = 1e-3  # [m] looked at beyond what the speeds at the start of the tick allow
+SOFT = 1e-14  # of the largest J M^-1 J': a row that nothing can move along
+
+
+@kernel
+def factor_trees(plan, ws):
+    """ws.L = the L D L' factor of ws.M, tree by tree."""
+    for t in range(plan.tree_first.size):
+        ldl_factor_between(ws.M, plan.tree_first[t], plan.tree_end[t], ws.L)
+
+
+@inlined
+def tree_span(plan, t):
+    """Between which speeds tree t is; the world has none."""
+    return (plan.tree_first[t], plan.tree_end[t]) if t >= 0 else (0, 0)
+
+
+@inlined
+def second_tree(plan, k):
+    """The tree of body B of row k, -1 where it is that of body A."""
+    return plan.row_tree_b[k] if plan.row_tree_b[k] != plan.row_tree_a[k] else -1
+
+
+@kernel
+def gather_near(plan, state, out, ws):
+    """List the contacts that may close within the tick, with their rows, mobilities and gaps.
+
+    Expects the frames at the start of the tick and the gaps in out, and the factor of M in ws.L.  What is
+    past the edge of what held it is let go before.  Returns their number; those beyond the room that there
+    is are left out, told, and take the force away.
+    """
+    n, left_out, first = 0, 0, -1
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
+            let_go(plan, state, k)
+        if state.mode[k] == FREE and not takes_edges(plan, k):
+            if state.face[k] != 0 or out.gap[k] < 0.0:
+                sort_one(plan, state, ws, out, k, False, 0.0)
+        near = not has_no_gap(plan, state, k)
+        if near and state.mode[k] == FREE:
+            reach = reach_of(plan, out, k, ws)
+            near = out.gap[k] <= reach and is_near(plan, state, k, ws.X, reach)
+        state.depth[k] = 0.0
+        if not near or (state.mode[k] == HELD and not meets(plan, state, k, ws.X)):
+            continue
+        if n == ws.near.size:
+            left_out += 1
+            first = k if first < 0 else first
+            continue
+        ws.near[n] = k
+        ws.near_face[n] = where(plan, state, k, ws.X)[0]
+        write_near(plan, state, ws, n)
+        n += 1
+    if left_out > 0:
+        record(out, ROWS_FULL, first, left_out, 0.0)
+        take_force_away(state, NO_ROOM)
+    return n
+
+
+@kernel
+def meets(plan, state, k, X):
+    """Whether candidate k is beside what holds it, and no deeper than anything is held."""
+    _, height, past = where(plan, state, k, X)
+    return past <= (0.0 if takes_edges(plan, k) else EDGE) and height >= -GAP_DEEP
+
+
+@inlined
+def reach_of(plan, out, k, ws):
+    """How near candidate k has to be to close within the tick [m]."""
+    x, y, z = out.point_W[k, 0], out.point_W[k, 1], out.point_W[k, 2]
+    speed = fastest(plan.row_a[k], x, y, z, 0.0, ws) + fastest(plan.row_b[k], x, y, z, 0.0, ws)
+    return REACH + 2.0 * plan.tick_s * speed
+
+
+@kernel
+def let_go(plan, state, k):
+    """Contact k holds no longer."""
+    state.mode[k] = FREE
+    forget_feature(plan, state, k)
+    if takes_edges(plan, k) or not is_on_mesh(plan, k):
+        state.face[k] = 0
+
+
+@kernel
+def write_near(plan, state, ws, i):
+    """Write row, response and mobility of the near contact i."""
+    k = ws.near[i]
+    ws.near_gap[i] = write_contact_row(plan, state, k, 0, ws)
+    row, half, mobility = ws.A[0], ws.near_J.shape[1] // 2, 0.0
+    for side in range(2):
+        begin, end = tree_span(plan, plan.row_tree_a[k] if side == 0 else second_tree(plan, k))
+        for r in range(begin, end):
+            ws.y[r] = row[r]
+        ldl_solve_between(ws.L, begin, end, ws.y)
+        for r in range(begin, end):
+            ws.near_J[i, side * half + r - begin] = row[r]
+            ws.near_Y[i, side * half + r - begin] = ws.y[r]
+            mobility += row[r] * ws.y[r]
+    ws.near_mobility[i] = mobility
+
+
+@kernel
+def rate_along(plan, ws, i, u):
+    """J u of the near contact i [m/s]."""
+    k, J, half, total = ws.near[i], ws.near_J[i], ws.near_J.shape[1] // 2, 0.0
+    begin, end = tree_span(plan, plan.row_tree_a[k])
+    for r in range(begin, end):
+        total += J[r - begin] * u[r]
+    begin, end = tree_span(plan, second_tree(plan, k))
+    for r in range(begin, end):
+        total += J[half + r - begin] * u[r]
+    return total
+
+
+@kernel
+def push_along(plan, ws, i, impulse, u):
+    """Add to u what an impulse [N s] at the near contact i changes."""
+    k, Y, half = ws.near[i], ws.near_Y[i], ws.near_J.shape[1] // 2
+    begin, end = tree_span(plan, plan.row_tree_a[k])
+    for r in range(begin, end):
+        u[r] += impulse * Y[r - begin]
+    begin, end = tree_span(plan, second_tree(plan, k))
+    for r in range(begin, end):
+        u[r] += impulse * Y[half + r - begin]
