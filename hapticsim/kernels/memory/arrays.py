@@ -372,6 +372,7 @@ class Workspace(Block):
     island_end: IntVector = of("nt")
     near: IntVector = of("nz")  # contacts that a time step looks at (near_contacts.py)
     near_face: IntVector = of("nz")  # what each would be held by, as State.face
+    near_sure: IntVector = of("nz")  # 0: one that closes only if it comes over what holds it in this tick
     near_J: Matrix = of("nz, nj")  # their rows, for the first tree and from the middle on for the second
     near_Y: Matrix = of("nz, nj")  # M^-1 J'
     near_mobility: Vector = of("nz")  # [1/kg] J M^-1 J'

@@ -26,7 +26,6 @@ from hapticsim.kernels.motion.energy import (
     END,
     FIRST,
     POWER,
-    TOLERANCE,
     begin_balance,
     divide_piece,
     total_energy,
@@ -40,6 +39,7 @@ from hapticsim.kernels.time_stepping.gauss_seidel import solve_pushes
 from hapticsim.kernels.time_stepping.near_contacts import (
     factor_trees,
     gather_near,
+    keep_what_closes,
     let_go,
     meets,
     push_along,
@@ -53,6 +53,7 @@ INSIDE = 1e-9  # [m] what is deeper at the end of a step is moved out
 KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther open
 RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
 MET = 1e-7  # [m/s] by which rates may be off
+PAYS = 0.5  # of the kinetic energy in contact, at most, for moving out
 HALVINGS = 4  # of a way out that energy does not allow
 ALONE, TOUCHING, STRUCK = 0, 1, 2  # ws.moves of each tree
 
@@ -76,6 +77,7 @@ def take_time_step(plan, state, inp, out, ws):
     report_sample(plan, state, inp, out, ws, 0)
     n = gather_near(plan, state, out, ws)
     move_freely(plan, state, inp, ws)
+    n = keep_what_closes(plan, state, ws, n)
     find_impulses(plan, state, ws, n)
     note_contacts(plan, state, out, ws, n)
     mark_islands(plan, ws, n)
@@ -216,15 +218,22 @@ def move_in_contact(plan, ws, n):
 
 
 @kernel
-def allowed_energy(plan, ws):
-    """Energy [J] that the tick may end with."""
-    return ws.work[BEFORE] + ws.work[DONE] + 1e-3 * TOLERANCE * plan.energy_scale
+def kinetic_in_contact(plan, ws):
+    """Kinetic energy [J] of the trees in contact, at the speeds ws.u1."""
+    kinetic = 0.0
+    for t in range(plan.tree_first.size):
+        if ws.moves[t] != ALONE:
+            begin, end = tree_span(plan, t)
+            for r in range(begin, end):
+                for c in range(begin, end):
+                    kinetic += 0.5 * ws.u1[r] * ws.M[r, c] * ws.u1[c]
+    return kinetic
 
 
 @kernel
 def move_out(plan, state, ws, n):
     """Move what is inside at (ws.q1, ws.u1) out, by the least displacement in the metric of M, or part of the
-    way where that takes more energy than the tick has lost.
+    way where that takes more energy than the tick has lost and the speeds can pay.
     """
     deepest = 0.0
     for i in range(n):
@@ -243,9 +252,10 @@ def move_out(plan, state, ws, n):
         ws.ue[r] = 0.0
     solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
     copy(ws.q1, ws.qe)
+    most = ws.work[BEFORE] + ws.work[DONE] + PAYS * kinetic_in_contact(plan, ws)
     for _ in range(HALVINGS):
         displace_at(plan.displace)(ws.qe, ws.ue, ws.q1)
-        if plan.energy == 0 or total_energy(plan, ws, ws.q1, ws.u1) <= allowed_energy(plan, ws):
+        if plan.energy == 0 or total_energy(plan, ws, ws.q1, ws.u1) <= most:
             return
         for r in range(ws.ue.size):
             ws.ue[r] *= 0.5
@@ -264,13 +274,7 @@ def take_gain(plan, ws):
     gain = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]
     if gain <= 0.0:
         return
-    kinetic = 0.0
-    for t in range(plan.tree_first.size):
-        if ws.moves[t] != ALONE:
-            begin, end = tree_span(plan, t)
-            for r in range(begin, end):
-                for c in range(begin, end):
-                    kinetic += 0.5 * ws.u1[r] * ws.M[r, c] * ws.u1[c]
+    kinetic = kinetic_in_contact(plan, ws)
     if kinetic <= 0.0:
         return
     share = math.sqrt(max(0.0, 1.0 - gain / kinetic))

@@ -24,10 +24,11 @@ from hapticsim.kernels.linalg.linear import ldl_factor_between, ldl_solve_betwee
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import where, write_contact_row
+from hapticsim.kernels.units import gap, where, write_contact_row
 
 ROWS_FULL, NO_ROOM = int(Event.ROWS_FULL), int(Fault.ROWS_FULL)
 REACH = 1e-3  # [m] looked at beyond what the speeds at the start of the tick allow
+FAR, BESIDE, NEAR = 0, 1, 2
 SOFT = 1e-14  # of the largest J M^-1 J': a row that nothing can move along
 
 
@@ -65,18 +66,16 @@ def gather_near(plan, state, out, ws):
         if state.mode[k] == FREE and not takes_edges(plan, k):
             if state.face[k] != 0 or out.gap[k] < 0.0:
                 sort_one(plan, state, ws, out, k, False, 0.0)
-        near = not has_no_gap(plan, state, k)
-        if near and state.mode[k] == FREE:
-            reach = reach_of(plan, out, k, ws)
-            near = out.gap[k] <= reach and is_near(plan, state, k, ws.X, reach)
+        nearness = how_near(plan, state, out, k, ws)
         state.depth[k] = 0.0
-        if not near or (state.mode[k] == HELD and not meets(plan, state, k, ws.X)):
+        if nearness == FAR:
             continue
         if n == ws.near.size:
             left_out += 1
             first = k if first < 0 else first
             continue
         ws.near[n] = k
+        ws.near_sure[n] = int(nearness == NEAR)
         ws.near_face[n] = where(plan, state, k, ws.X)[0]
         write_near(plan, state, ws, n)
         n += 1
@@ -84,6 +83,42 @@ def gather_near(plan, state, out, ws):
         record(out, ROWS_FULL, first, left_out, 0.0)
         take_force_away(state, NO_ROOM)
     return n
+
+
+@kernel
+def how_near(plan, state, out, k, ws):
+    """Whether candidate k may close in this tick: NEAR; BESIDE what would hold it; or FAR."""
+    if has_no_gap(plan, state, k):
+        return FAR
+    if state.mode[k] == HELD:
+        return NEAR if meets(plan, state, k, ws.X) else FAR
+    reach = reach_of(plan, out, k, ws)
+    if out.gap[k] > reach:
+        return FAR
+    if is_near(plan, state, k, ws.X, reach):
+        return NEAR
+    return BESIDE if 0.0 <= where(plan, state, k, ws.X)[1] <= reach else FAR
+
+
+@kernel
+def keep_what_closes(plan, state, ws, n):
+    """Of the n near contacts, leave out those beside what would hold them that do not come into it, at the
+    frames in ws, without a contact.  Returns the number left.
+
+    A corner that flies over the edge of a face and into it within a tick is stopped by this face.
+    """
+    kept = 0
+    for i in range(n):
+        k = ws.near[i]
+        if ws.near_sure[i] == 0 and not (meets(plan, state, k, ws.X) and gap(plan, state, k, ws.X) < 0.0):
+            continue
+        if kept < i:
+            ws.near[kept], ws.near_face[kept] = k, ws.near_face[i]
+            ws.near_gap[kept], ws.near_mobility[kept] = ws.near_gap[i], ws.near_mobility[i]
+            for r in range(ws.near_J.shape[1]):
+                ws.near_J[kept, r], ws.near_Y[kept, r] = ws.near_J[i, r], ws.near_Y[i, r]
+        kept += 1
+    return kept
 
 
 @kernel
