@@ -24,7 +24,7 @@ from hapticsim.kernels.entry import begin_compiling, unit_addresses
 from hapticsim.kernels.memory.allocate import input_at_start, sizes_of_run, state_at_start
 from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.sample import WIDTH, row_columns
-from hapticsim.model.candidates import Candidate, candidates_of
+from hapticsim.model.candidates import Candidate, candidates_of, radius_around
 from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.multibody.rotation import quaternion_of
@@ -208,6 +208,16 @@ def _poses(placements: Sequence[Placement]) -> np.ndarray:
     return np.array([[*X.rotation.ravel(), *X.translation] for X in placements], float).reshape(-1, 12)
 
 
+def _frame_sizes(scene: Scene, frames: Sequence[str]) -> np.ndarray:
+    """(nf,) [m] how far the shapes on each body reach from its origin."""
+    sizes = dict.fromkeys(frames, 0.0)
+    for shape in scene.shapes:
+        if shape.body in sizes:
+            reach = float(np.linalg.norm(shape.X_BS.translation)) + radius_around(shape)
+            sizes[shape.body] = max(sizes[shape.body], reach)
+    return np.array(list(sizes.values()), float)
+
+
 def _plan(
     scene: Scene,
     equations: Equations,
@@ -281,6 +291,7 @@ def _plan(
         **plan_of_hulls(candidates),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
+        frame_size=_frame_sizes(scene, equations.frames),
         **tree_table(model, equations.frames, rows_of_blocks(scene, candidates)),
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         cut_off_s=_cut_off_s(scene),

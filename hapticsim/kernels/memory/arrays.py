@@ -113,6 +113,7 @@ class Plan(Block):
         "nf"
     )  # speeds of the tree of each frame, from first to end; 0, 0: it is fixed
     frame_end: IntVector = of("nf")
+    frame_size: Vector = of("nf")  # [m] how far the shapes of each frame reach from its origin
     contacts: Int  # nk
     curved: Int  # 1: a contact's row may bend, so that a step of the integrator leaves a gap
     block_start: IntVector = of("nb + 1")  # first row of each block

@@ -26,6 +26,7 @@ from hapticsim.kernels.motion.energy import (
     END,
     FIRST,
     POWER,
+    TOLERANCE,
     begin_balance,
     divide_piece,
     total_energy,
@@ -54,6 +55,8 @@ KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther
 RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
 MET = 1e-7  # [m/s] by which rates may be off
 PAYS = 0.5  # of the kinetic energy in contact, at most, for moving out
+TURNS = 4  # in which a gain is taken
+LEFT_OVER = 1e-3  # of the gain that a tick may have (energy.py), which may be left
 HALVINGS = 4  # of a way out that energy does not allow
 ALONE, TOUCHING, STRUCK = 0, 1, 2  # ws.moves of each tree
 
@@ -266,20 +269,34 @@ def move_out(plan, state, ws, n):
 def take_gain(plan, ws):
     """Take what the tick gained from the kinetic energy of the trees in contact; notes the energy at its end.
 
-    All their speeds shrink by one factor, so that what does not close does not close after it.
+    All their speeds shrink by one factor, so that what does not close does not close after it.  Where they
+    have not so much they stay where they were, at rest.
     """
     if plan.energy == 0:
         return
+    for _ in range(TURNS):  # the mass matrix is that of the start
+        ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)
+        gain = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]
+        if gain <= 0.0:
+            return
+        kinetic = kinetic_in_contact(plan, ws)
+        if kinetic <= gain:
+            break
+        shrink_in_contact(plan, ws, math.sqrt(1.0 - gain / kinetic))
+    allowed = LEFT_OVER * TOLERANCE * plan.energy_scale
+    if total_energy(plan, ws, ws.q1, ws.u1) - ws.work[BEFORE] - ws.work[DONE] > allowed:
+        shrink_in_contact(plan, ws, 0.0)
+        for i in range(ws.q1.size):
+            t = plan.tree_of_coordinate[i]
+            if t >= 0 and ws.moves[t] != ALONE:
+                ws.q1[i] = ws.q0[i]
     ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)
-    gain = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]
-    if gain <= 0.0:
-        return
-    kinetic = kinetic_in_contact(plan, ws)
-    if kinetic <= 0.0:
-        return
-    share = math.sqrt(max(0.0, 1.0 - gain / kinetic))
+
+
+@kernel
+def shrink_in_contact(plan, ws, share):
+    """Multiply the speeds ws.u1 of the trees in contact."""
     for t in range(plan.tree_first.size):
         if ws.moves[t] != ALONE:
             for r in range(plan.tree_first[t], plan.tree_end[t]):
                 ws.u1[r] *= share
-    ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)

@@ -6,8 +6,10 @@ the second from the middle on, so that the cost of a row does not grow with the 
 
 from __future__ import annotations
 
+import math
+
 from hapticsim.codes import Event, Fault
-from hapticsim.kernels.events.edge_places import fastest
+from hapticsim.kernels.events.edge_places import turning
 from hapticsim.kernels.events.inside import (
     GAP_DEEP,
     forget_feature,
@@ -59,14 +61,14 @@ def gather_near(plan, state, out, ws):
     past the edge of what held it is let go before.  Returns their number; those beyond the room that there
     is are left out, told, and take the force away.
     """
-    n, left_out, first = 0, 0, -1
+    n, left_out, first, reach = 0, 0, -1, reach_of(plan, ws)
     for k in range(plan.contacts):
         if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
             let_go(plan, state, k)
         if state.mode[k] == FREE and not takes_edges(plan, k):
             if state.face[k] != 0 or out.gap[k] < 0.0:
                 sort_one(plan, state, ws, out, k, False, 0.0)
-        nearness = how_near(plan, state, out, k, ws)
+        nearness = how_near(plan, state, out, k, reach, ws)
         state.depth[k] = 0.0
         if nearness == FAR:
             continue
@@ -86,13 +88,12 @@ def gather_near(plan, state, out, ws):
 
 
 @kernel
-def how_near(plan, state, out, k, ws):
+def how_near(plan, state, out, k, reach, ws):
     """Whether candidate k may close in this tick: NEAR; BESIDE what would hold it; or FAR."""
     if has_no_gap(plan, state, k):
         return FAR
     if state.mode[k] == HELD:
         return NEAR if meets(plan, state, k, ws.X) else FAR
-    reach = reach_of(plan, out, k, ws)
     if out.gap[k] > reach:
         return FAR
     if is_near(plan, state, k, ws.X, reach):
@@ -128,12 +129,15 @@ def meets(plan, state, k, X):
     return past <= (0.0 if takes_edges(plan, k) else EDGE) and height >= -GAP_DEEP
 
 
-@inlined
-def reach_of(plan, out, k, ws):
-    """How near candidate k has to be to close within the tick [m]."""
-    x, y, z = out.point_W[k, 0], out.point_W[k, 1], out.point_W[k, 2]
-    speed = fastest(plan.row_a[k], x, y, z, 0.0, ws) + fastest(plan.row_b[k], x, y, z, 0.0, ws)
-    return REACH + 2.0 * plan.tick_s * speed
+@kernel
+def reach_of(plan, ws):
+    """How near a candidate has to be to close within the tick [m]: what is at rest may be struck."""
+    fastest = 0.0
+    for f in range(plan.frame_size.size):
+        v = ws.vel[f]
+        speed = math.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) + turning(f, ws) * plan.frame_size[f]
+        fastest = max(fastest, speed)
+    return REACH + 2.0 * plan.tick_s * fastest
 
 
 @kernel
