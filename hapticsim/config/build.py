@@ -32,6 +32,7 @@ from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import (
+    EXACT,
     DeviceSettings,
     Handle,
     Mapping,
@@ -71,7 +72,8 @@ def build(
     mapping = entry.mapping
     contacts = contact_pairs(entry.contacts, shapes, model, robot.apart, refuse, notes)
     constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
-    notes += contact_notes(shapes, contacts, constraints, entry.max_rows)
+    limit = entry.max_rows if entry.contact_regime == EXACT else None
+    notes += contact_notes(shapes, contacts, constraints, limit)
     return Scene(
         name=entry.name,
         model=model,

@@ -11,12 +11,16 @@ from hapticsim.model.scene import ContactPair, Shape
 
 
 def contact_notes(
-    shapes: Sequence[Shape], contacts: Sequence[ContactPair], constraints: Sequence[Constraint], max_rows: int
+    shapes: Sequence[Shape],
+    contacts: Sequence[ContactPair],
+    constraints: Sequence[Constraint],
+    max_rows: int | None,
 ) -> list[str]:
-    """Return the notes of a scene in which at most ``max_rows`` rows are imposed at once."""
+    """Return the notes of a scene in which at most ``max_rows`` rows are imposed at once; None: no limit."""
     by_name = {s.name: s for s in shapes}
     pairs = [(by_name[c.a], by_name[c.b]) for c in contacts]
-    return [*_rows(pairs, constraints, max_rows), *_rolling(pairs, constraints)]
+    told = _rows(pairs, constraints, max_rows) if max_rows is not None else []
+    return [*told, *_rolling(pairs, constraints)]
 
 
 def _rows(
@@ -29,7 +33,8 @@ def _rows(
         yield (
             f"contacts and constraints may ask for {most} rows at once, and {max_rows} can be imposed: a "
             "contact beyond that is left out, with an event and without force on the hand, and a constraint "
-            "is refused; 'max_rows' allows more."
+            "is refused; 'max_rows' allows more"
+            + ("." if constraints else ", and 'contact_regime: time_stepping' has no such limit.")
         )
 
 

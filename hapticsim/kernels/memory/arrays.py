@@ -386,7 +386,8 @@ class Workspace(Block):
     moves: IntVector = of("nt")  # how each tree moves in a time step (contact_step.py)
     carried: Vector = of("nu")  # speeds with which what is in contact moves in the step
     struck: IntVector = of("nt")  # 1: a contact of the island strikes
-    active_force: Vector = of("nu")  # [N m] or [N] of torque laws and the hand at the start of the step
+    handle_force: Vector = of("nu")  # [N m] or [N] generalized, at the start of the step
+    free_q: Vector = of("nq")  # where the step would end without contacts
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
     pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py, hull_places.py)
     hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first

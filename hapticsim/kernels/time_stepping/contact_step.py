@@ -11,8 +11,6 @@ is then inside is moved out as far as energy allows: the step never gains any.
 
 from __future__ import annotations
 
-import math
-
 from hapticsim.codes import Event
 from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.events.observe import copy
@@ -20,22 +18,22 @@ from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import PIECES
-from hapticsim.kernels.motion.energy import (
-    BEFORE,
-    DONE,
-    END,
-    FIRST,
-    POWER,
-    TOLERANCE,
-    begin_balance,
-    divide_piece,
-    total_energy,
-)
+from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
 from hapticsim.kernels.motion.integrate import advance
 from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.tick.report import report_sample
+from hapticsim.kernels.time_stepping.balance import (
+    ALONE,
+    STRUCK,
+    TOUCHING,
+    correct_work,
+    gain_at,
+    kinetic_in_contact,
+    take_gain,
+    write_handle_force,
+)
 from hapticsim.kernels.time_stepping.gauss_seidel import solve_pushes
 from hapticsim.kernels.time_stepping.near_contacts import (
     factor_trees,
@@ -45,7 +43,6 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     meets,
     push_along,
     rate_along,
-    tree_span,
 )
 from hapticsim.kernels.units import follow_meshes, gap, put_edges_in_places, stage, terms
 
@@ -55,10 +52,7 @@ KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther
 RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
 MET = 1e-7  # [m/s] by which rates may be off
 PAYS = 0.5  # of the kinetic energy in contact, at most, for moving out
-TURNS = 4  # in which a gain is taken
-LEFT_OVER = 1e-3  # of the gain that a tick may have (energy.py), which may be left
 HALVINGS = 4  # of a way out that energy does not allow
-ALONE, TOUCHING, STRUCK = 0, 1, 2  # ws.moves of each tree
 
 
 def take_time_step(plan, state, inp, out, ws):
@@ -71,8 +65,7 @@ def take_time_step(plan, state, inp, out, ws):
     factor_trees(plan, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], 0)
     ws.work[FIRST] = ws.work[POWER]
-    for r in range(ws.f.size):  # of torque laws and the hand; what only takes does no work
-        ws.active_force[r] = ws.f[r] + plan.damping[r] * ws.u0[r]
+    write_handle_force(plan, state, inp, ws, 0.0, ws.handle_force)
     copy(ws.q0, ws.put_q)
     begin_balance(plan, state, ws, False)
     follow_meshes(plan, state, ws.X)
@@ -83,10 +76,11 @@ def take_time_step(plan, state, inp, out, ws):
     n = keep_what_closes(plan, state, ws, n)
     find_impulses(plan, state, ws, n)
     note_contacts(plan, state, out, ws, n)
-    mark_islands(plan, ws, n)
-    move_in_contact(plan, ws, n)
-    if n > 0:
-        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    if mark_islands(plan, ws, n) > 0:
+        move_in_contact(plan, ws)
+        kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        correct_work(plan, state, inp, ws)
+        copy(ws.us, ws.u1)
         move_out(plan, state, ws, n)
         take_gain(plan, ws)
     copy(ws.q1, ws.q0)
@@ -168,7 +162,10 @@ def note_contacts(plan, state, out, ws, n):
 
 @kernel
 def mark_islands(plan, ws, n):
-    """Write to ws.moves how each tree moves: alone, touching others, or in an island where one is struck."""
+    """Write to ws.moves how each tree moves: alone, touching others, or in an island where one is struck.
+
+    Returns how many contacts push.
+    """
     pushes = 0
     for i in range(n):
         if ws.near_x[i] > 0.0:
@@ -192,45 +189,29 @@ def mark_islands(plan, ws, n):
     for t in range(plan.tree_first.size):
         if ws.moves[t] == TOUCHING and ws.struck[ws.island_of[t]] == 1:
             ws.moves[t] = STRUCK
+    return pushes
 
 
 @kernel
-def move_in_contact(plan, ws, n):
+def move_in_contact(plan, ws):
     """Move trees in contact from ws.q0 with the speeds ws.us after the impulses; the others stay at ws.q1.
 
-    The work of torque laws and of the hand becomes that along this way.
+    ws.ue becomes the displacement of the former, and ws.free_q where all would be without contacts.
     """
-    if n == 0:
-        return
-    work = 0.0
     for t in range(plan.tree_first.size):
         for r in range(plan.tree_first[t], plan.tree_end[t]):
-            if ws.moves[t] == ALONE:
-                ws.ue[r] = 0.0
-                continue
-            speed = ws.carried[r] if ws.moves[t] == STRUCK else 0.5 * (ws.u0[r] + ws.us[r])
+            speed = 0.0
+            if ws.moves[t] == STRUCK:
+                speed = ws.carried[r]
+            elif ws.moves[t] == TOUCHING:
+                speed = 0.5 * (ws.u0[r] + ws.us[r])
             ws.ue[r] = plan.tick_s * speed
-            work += ws.active_force[r] * (ws.ue[r] - 0.5 * plan.tick_s * (ws.u0[r] + ws.u1[r]))
-    ws.work[DONE] += work
+    copy(ws.q1, ws.free_q)
     displace_at(plan.displace)(ws.q0, ws.ue, ws.qe)
     for i in range(ws.q1.size):
         t = plan.tree_of_coordinate[i]
         if t >= 0 and ws.moves[t] != ALONE:
             ws.q1[i] = ws.qe[i]
-    copy(ws.us, ws.u1)
-
-
-@kernel
-def kinetic_in_contact(plan, ws):
-    """Kinetic energy [J] of the trees in contact, at the speeds ws.u1."""
-    kinetic = 0.0
-    for t in range(plan.tree_first.size):
-        if ws.moves[t] != ALONE:
-            begin, end = tree_span(plan, t)
-            for r in range(begin, end):
-                for c in range(begin, end):
-                    kinetic += 0.5 * ws.u1[r] * ws.M[r, c] * ws.u1[c]
-    return kinetic
 
 
 @kernel
@@ -255,48 +236,11 @@ def move_out(plan, state, ws, n):
         ws.ue[r] = 0.0
     solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
     copy(ws.q1, ws.qe)
-    most = ws.work[BEFORE] + ws.work[DONE] + PAYS * kinetic_in_contact(plan, ws)
+    most = PAYS * kinetic_in_contact(plan, ws)
     for _ in range(HALVINGS):
         displace_at(plan.displace)(ws.qe, ws.ue, ws.q1)
-        if plan.energy == 0 or total_energy(plan, ws, ws.q1, ws.u1) <= most:
+        if plan.energy == 0 or gain_at(plan, ws, ws.q1, ws.u1) <= most:
             return
         for r in range(ws.ue.size):
             ws.ue[r] *= 0.5
     copy(ws.qe, ws.q1)
-
-
-@kernel
-def take_gain(plan, ws):
-    """Take what the tick gained from the kinetic energy of the trees in contact; notes the energy at its end.
-
-    All their speeds shrink by one factor, so that what does not close does not close after it.  Where they
-    have not so much they stay where they were, at rest.
-    """
-    if plan.energy == 0:
-        return
-    for _ in range(TURNS):  # the mass matrix is that of the start
-        ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)
-        gain = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]
-        if gain <= 0.0:
-            return
-        kinetic = kinetic_in_contact(plan, ws)
-        if kinetic <= gain:
-            break
-        shrink_in_contact(plan, ws, math.sqrt(1.0 - gain / kinetic))
-    allowed = LEFT_OVER * TOLERANCE * plan.energy_scale
-    if total_energy(plan, ws, ws.q1, ws.u1) - ws.work[BEFORE] - ws.work[DONE] > allowed:
-        shrink_in_contact(plan, ws, 0.0)
-        for i in range(ws.q1.size):
-            t = plan.tree_of_coordinate[i]
-            if t >= 0 and ws.moves[t] != ALONE:
-                ws.q1[i] = ws.q0[i]
-    ws.work[END] = total_energy(plan, ws, ws.q1, ws.u1)
-
-
-@kernel
-def shrink_in_contact(plan, ws, share):
-    """Multiply the speeds ws.u1 of the trees in contact."""
-    for t in range(plan.tree_first.size):
-        if ws.moves[t] != ALONE:
-            for r in range(plan.tree_first[t], plan.tree_end[t]):
-                ws.u1[r] *= share

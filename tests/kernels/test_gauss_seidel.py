@@ -1,0 +1,113 @@
+"""Impulses by Gauss-Seidel with conjugate directions, against the plain one-row method run to its end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import nnls
+
+import hapticsim as hs
+from hapticsim.kernels.time_stepping import gauss_seidel, near_contacts
+from tests.kernel_access import FLOAT, INT, PLAN, VECTOR, WORKSPACE, compiled
+from tests.whole_scenes.test_time_stepping import cubes
+
+solve_pushes = compiled(gauss_seidel.solve_pushes, PLAN, WORKSPACE, INT, VECTOR, FLOAT, VECTOR, VECTOR)
+rate_along = compiled(near_contacts.rate_along, PLAN, WORKSPACE, INT, VECTOR)
+
+
+class Problem:
+    """n rows between three cubes and the world, drawn at random; every third one repeats an earlier one."""
+
+    def __init__(self, rng: np.random.Generator, n: int) -> None:
+        sim = hs.Simulation(cubes([(0.3 * i, 0.0, 1.0) for i in range(3)]))
+        self.plan, self.ws = sim.plan, sim._workspace
+        nu = 18
+        roots = rng.normal(size=(3, 6, 6))
+        self.M = np.zeros((nu, nu))
+        for t in range(3):
+            self.M[6 * t : 6 * t + 6, 6 * t : 6 * t + 6] = roots[t] @ roots[t].T + 0.3 * np.eye(6)
+        self.A = np.zeros((n, nu))
+        half = self.ws.near_J.shape[1] // 2
+        trees = np.stack([self.plan.row_tree_a, self.plan.row_tree_b], axis=1)
+        self.ws.near_J[:] = self.ws.near_Y[:] = 0.0
+        for i in range(n):
+            k = int(rng.integers(len(trees)))
+            if i % 3 == 2:
+                k, self.A[i] = int(self.ws.near[i - 1]), self.A[i - 1]
+            self.ws.near[i] = k
+            for side, t in enumerate(trees[k]):
+                if t >= 0:
+                    at = slice(6 * t, 6 * t + 6)
+                    if i % 3 != 2:
+                        self.A[i, at] = rng.normal(size=6)
+                    here = slice(side * half, side * half + 6)
+                    self.ws.near_J[i, here] = self.A[i, at]
+                    self.ws.near_Y[i, here] = np.linalg.solve(self.M[at, at], self.A[i, at])
+            self.ws.near_mobility[i] = self.A[i] @ np.linalg.solve(self.M, self.A[i])
+        self.u = rng.normal(size=nu)
+        # rates that some speeds have, so that there is an answer
+        self.least = self.A @ rng.normal(size=nu) - rng.uniform(0.0, 1.0, n)
+
+    def exact(self) -> np.ndarray:
+        """Speeds after the impulses, by scipy: the dual is a nonnegative least squares problem."""
+        L = np.linalg.cholesky(np.linalg.inv(self.M))
+        x, _ = nnls(L.T @ self.A.T, L.T @ self.M @ self._nearest(), maxiter=10_000)
+        return self.u + np.linalg.solve(self.M, self.A.T @ x)
+
+    def _nearest(self) -> np.ndarray:
+        """w with A w = least - A u where some w has that, which makes the problem one of nonnegative least
+        squares."""
+        return np.linalg.lstsq(self.A, self.least - self.A @ self.u, rcond=None)[0]
+
+
+def plain(problem: Problem, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Projected Gauss-Seidel, one row after the other."""
+    A, M = problem.A, problem.M
+    Y = np.linalg.solve(M, A.T).T
+    x, v = np.zeros(len(A)), problem.u.copy()
+    for _ in range(rounds):
+        for i in range(len(A)):
+            change = max((problem.least[i] - A[i] @ v) / (A[i] @ Y[i]), -x[i])
+            x[i] += change
+            v += change * Y[i]
+    return x, v
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_speeds_are_those_of_the_plain_method_run_to_its_end(seed: int):
+    rng = np.random.default_rng(seed)
+    problem = Problem(rng, int(rng.integers(1, 16)))
+    n = len(problem.A)
+    x, v = np.zeros(n), problem.u.copy()
+    left = solve_pushes(problem.plan, problem.ws, n, problem.least, 1e-12, x, v)
+    _, slow = plain(problem, 20_000)
+    assert x.min() >= 0.0
+    np.testing.assert_allclose(v, problem.u + np.linalg.solve(problem.M, problem.A.T @ x), atol=1e-10)
+    rates = problem.A @ v - problem.least
+    assert rates.min() >= -max(1e-6, 50.0 * left)
+    assert np.abs(x * rates).max() <= max(1e-6, 50.0 * left) * max(1.0, x.max())
+    np.testing.assert_allclose(v, slow, atol=1e-5)
+    for i in range(n):
+        assert rate_along(problem.plan, problem.ws, i, v) == pytest.approx(problem.A[i] @ v, abs=1e-12)
+
+
+def test_conjugate_directions_need_fewer_rounds_than_the_plain_method():
+    rng, nearer = np.random.default_rng(3), 0
+    for _ in range(20):
+        problem = Problem(rng, 15)
+        x, v = np.zeros(15), problem.u.copy()
+        solve_pushes(problem.plan, problem.ws, 15, problem.least, 0.0, x, v)
+        rounds = min(gauss_seidel.MOST, max(gauss_seidel.FEWEST, gauss_seidel.VISITS // 15))
+        _, slow = plain(problem, rounds // 4)
+        _, end = plain(problem, 40_000)
+        nearer += np.abs(v - end).max() <= np.abs(slow - end).max() + 1e-9
+    assert nearer >= 18
+
+
+def test_a_row_that_nothing_moves_along_is_left_alone():
+    problem = Problem(np.random.default_rng(4), 3)
+    problem.ws.near_mobility[0] = 0.0
+    x, v = np.zeros(3), problem.u.copy()
+    solve_pushes(problem.plan, problem.ws, 3, problem.least, 1e-12, x, v)
+    assert x[0] == 0.0
+    assert np.isfinite(v).all()
