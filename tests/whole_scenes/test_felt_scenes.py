@@ -95,3 +95,22 @@ def test_parts_are_pushed_about_and_come_to_rest(seed: int):
     sim.step(4000)
     leans = any(contact.a == "fingertip" for contact in sim.state.contacts)  # and goes on pushing
     assert leans or abs(sim.state.u[parts]).max() < 0.02
+
+
+@pytest.mark.parametrize("seed", SEEDS[:4] + SEEDS[90:])
+def test_parts_in_a_bin_are_stirred_and_none_leaves_it_or_comes_into_another(seed: int):
+    rng = np.random.default_rng(seed)
+    sim = scene("bin_of_parts")
+    goal = np.zeros(3)
+    for tick in range(2500):
+        if tick % 250 == 0:
+            goal = rng.uniform([-0.1, -0.1, 0.03], [0.1, 0.1, 0.1])
+        away = goal - sim.body_pose("probe").translation
+        sim.apply(force=np.clip(60.0 * away, -3.0, 3.0))
+        sim.step()
+        assert not NEVER & {event.kind for event in sim.events}, tick
+    places = np.array([sim.body_pose(body.name).translation for body in sim.scene.model.bodies[3:]])
+    inside = (abs(places[:, :2]) < 0.14).all(axis=1) | (places[:, 2] > 0.1)
+    assert inside.all()
+    assert places[:, 2].min() > 0.009
+    assert len(sim.state.contacts) > 20
