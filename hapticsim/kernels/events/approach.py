@@ -1,4 +1,5 @@
-"""How long a piece may be before a small fast part could pass through something thin between two looks.
+"""How long a piece may be before a small fast part could pass through something thin between two looks, and
+a step before the point on which a coin wobbles runs too far round its rim.
 
 A gap is looked at where a piece ends.  It closes no sooner than after gap / speed; conservative advancement
 [Mirtich 1996] goes so far, and looks again.
@@ -6,11 +7,20 @@ A gap is looked at where a piece ends.  It closes no sooner than after gap / spe
 
 from __future__ import annotations
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CYLINDER, ON_MESH
+import math
+
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CYLINDER, ON_MESH, ON_RIM
 from hapticsim.kernels.events.edge_places import fastest
 from hapticsim.kernels.geometry.contact import sphere_centre
+from hapticsim.kernels.geometry.point import angular_velocity, cross_dot
+from hapticsim.kernels.geometry.rim import BLUNT, rim_place
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS
+from hapticsim.kernels.motion.energy import LEFT
 from hapticsim.kernels.rows.row_table import FREE
+
+STEP = 0.1  # [rad] round a rim that a step of the integrator goes, as long as
+MOST_STEPS = 64  # of a piece are enough for that
 
 
 @inlined
@@ -51,3 +61,32 @@ def longest_piece(plan, state, ws, remaining):
             if way > radius and ws.guard0[k] < way:
                 longest = min(longest, max(ws.guard0[k], radius) / speed)
     return longest
+
+
+@kernel
+def divide_at_rims(plan, ws, m, seconds):
+    """Divide a piece of so many seconds where the point of a held rim that touches runs round fast.
+
+    The less a coin is tilted the faster it runs, by |w . (a - c n)| / s^2 along the rim.  Of the balance of
+    energy only a gain makes steps shorter, and here a step that is too long loses.  Expects the frames and
+    velocities at the start of the piece, and its m rows, in ws.
+    """
+    if plan.curved == 0:
+        return
+    for i in range(ws.counts[HELD_ROWS], m):
+        k = ws.rows[i]
+        if plan.surface_kind[k] != ON_RIM:
+            continue
+        _, _, _, ax, ay, az, nx, ny, nz = rim_place(plan, k, ws.X)
+        wx, wy, wz = angular_velocity(plan.row_a[k], ws.vel)
+        vx, vy, vz = angular_velocity(plan.row_b[k], ws.vel)
+        wx, wy, wz = wx - vx, wy - vy, wz - vz
+        c = nx * ax + ny * ay + nz * az
+        tx, ty, tz = ax - c * nx, ay - c * ny, az - c * nz
+        s = math.sqrt(tx * tx + ty * ty + tz * tz)
+        falls = abs(cross_dot(ax, ay, az, nx, ny, nz, wx, wy, wz))
+        least = max(s * s - falls * seconds, 0.1 * s * s, BLUNT)
+        turn = abs(wx * tx + wy * ty + wz * tz) / least * seconds
+        while turn > STEP * ws.divisions[0] and ws.divisions[0] < MOST_STEPS:
+            ws.divisions[0] *= 4
+            ws.work[LEFT] = math.inf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hapticsim.codes import ON_PLANE, ONE_SIDED
-from hapticsim.kernels.events.approach import longest_piece
+from hapticsim.kernels.events.approach import divide_at_rims, longest_piece
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.guards import (
     block_of_guard,
@@ -56,6 +56,7 @@ def advance(plan, state, inp, out, ws, m):
         remaining = plan.tick_s - t
         watching = handled < plan.max_events and passed < MOST_PASSED and out.counts[REHEARSAL] == 0
         reach = longest_piece(plan, state, ws, remaining) if watching else remaining
+        divide_at_rims(plan, ws, m, reach)
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         unseen = not watching and pushes_in(plan, state, ws)
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
