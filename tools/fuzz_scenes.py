@@ -3,6 +3,7 @@
     python tools/fuzz_scenes.py                         1000 scenes
     python tools/fuzz_scenes.py --scenes 20000 --pool 100
     python tools/fuzz_scenes.py --hulls                 bodies that are mostly convex meshes
+    python tools/fuzz_scenes.py --cylinders             bodies that are mostly cylinders
     python tools/fuzz_scenes.py --again finds/gain_17.yaml
 
 Scenes run in processes of their own, so that one that crashes is counted and does not end the others.  What
@@ -150,7 +151,7 @@ class Campaign:
 
     def _one(self, worker: Worker, seed: int) -> None:
         for attempt in range(ATTEMPTS):
-            trial = make(seed, attempt, self.options.pool, self.options.hulls)
+            trial = make(seed, attempt, self.options.pool, self.options.hulls, self.options.cylinders)
             verdict = worker.run(trial)
             if not verdict.get("refused_at_load"):
                 break
@@ -258,6 +259,7 @@ def main() -> int:
     add("--seed", type=int, default=0, help="of the first")
     add("--pool", type=int, default=16, help="robots to draw from; each is compiled once")
     add("--hulls", action="store_true", help="bodies that are mostly convex meshes")
+    add("--cylinders", action="store_true", help="bodies that are mostly cylinders")
     add("--workers", type=int, default=2, help="processes")
     add("--keep", type=Path, default=Path("finds"), metavar="FOLDER", help="where finds are kept")
     add("--whole", action="store_true", help="keep finds as they are instead of making them smaller")

@@ -47,7 +47,6 @@ PAIRS = {
     ("capsule", "plane"): PairKind(ON_PLANE, 2),
     ("box", "plane"): PairKind(ON_PLANE, 4),
     ("mesh", "plane"): PairKind(ON_PLANE, 4),
-    ("cylinder", "plane"): PairKind(ON_PLANE, STANDS_ON),
     ("sphere", "box"): PairKind(ON_BOX, 1),
     ("capsule", "box"): PairKind(ON_BOX, 4, back=ON_SIDE, places=4),
     ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
@@ -59,6 +58,7 @@ PAIRS = {
     ("capsule", "mesh"): PairKind(ON_HULLS, 4, back=ON_SIDE, places=4),
     ("mesh", "box"): PairKind(ON_HULLS, 12, places=12),
     ("mesh", "mesh"): PairKind(ON_HULLS, 12, places=12),
+    ("cylinder", "plane"): PairKind(ON_PLANE, STANDS_ON),
 }
 
 
