@@ -88,13 +88,13 @@ def distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
 
 
 def over_plane(radius: float, length: float, R: np.ndarray, c: np.ndarray) -> np.ndarray:
-    """Least heights [m] of a cylinder over a plane: of its rims, and of eight points of each end, at 0.99 of the
-    radius from the axis, that stand out by a millionth of it."""
+    """Least heights [m] of a cylinder over a plane: of its rims, and of eight points of each end, at 0.99
+    of the radius from the axis, that stand out by 1e-5 of it."""
     up = R[:, 2, 2]
     rims = c[:, 2] - 0.5 * length * np.abs(up) - radius * np.hypot(R[:, 2, 0], R[:, 2, 1])
     turns = 0.25 * np.pi * np.arange(8)
     ring = 0.99 * radius * np.stack([np.cos(turns), np.sin(turns)])
-    points = c[:, 2] - (0.5 * length + 1e-6 * radius) * np.abs(up) + (R[:, 2, :2] @ ring).min(axis=1)
+    points = c[:, 2] - (0.5 * length + 1e-5 * radius) * np.abs(up) + (R[:, 2, :2] @ ring).min(axis=1)
     return np.minimum(rims, points)
 
 

@@ -40,8 +40,8 @@ class PairKind:
 HULLS = ("box", "mesh")  # kinds of convex solids with flat faces
 ROUND = ("sphere", "plane")  # what a cylinder touches as it is; all others touch the prism of its ``sides``
 STANDS_ON = 8  # fixed points of each rim, which hold an end that is flat on a plane
-STANDS_OUT = 1e-6  # of the radius: how far these are beyond the end, so that it has no other nearest point
-WITHIN_RIM = 0.99  # of the radius: nearer to the axis, so that a body that is tilted by 1e-4 rolls on its rim
+STANDS_OUT = 1e-5  # of the radius: how far these are beyond the end, so that it has no other nearest point
+WITHIN_RIM = 0.99  # of the radius: nearer to the axis, so that a body that is tilted by 1e-3 rolls on its rim
 PAIRS = {
     ("sphere", "plane"): PairKind(ON_PLANE, 1),
     ("capsule", "plane"): PairKind(ON_PLANE, 2),

@@ -12,15 +12,16 @@ import math
 from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CYLINDER, ON_MESH, ON_RIM
 from hapticsim.kernels.events.edge_places import fastest
 from hapticsim.kernels.geometry.contact import sphere_centre
-from hapticsim.kernels.geometry.point import angular_velocity, cross_dot
-from hapticsim.kernels.geometry.rim import BLUNT, rim_place
+from hapticsim.kernels.geometry.rim import rates_of_rim
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import LEFT
 from hapticsim.kernels.rows.row_table import FREE
 
+HALF = 0.5
 STEP = 0.1  # [rad] round a rim that a step of the integrator goes, as long as
 MOST_STEPS = 64  # of a piece are enough for that
+SHORTEST = 1e-3  # of a tick: no piece on a rim is shorter
 
 
 @inlined
@@ -64,29 +65,28 @@ def longest_piece(plan, state, ws, remaining):
 
 
 @kernel
-def divide_at_rims(plan, ws, m, seconds):
-    """Divide a piece of so many seconds where the point of a held rim that touches runs round fast.
+def piece_on_rims(plan, ws, m, seconds):
+    """How long the next piece may be [s], at most ``seconds``, where rims are held; and its steps.
 
-    The less a coin is tilted the faster it runs, by |w . (a - c n)| / s^2 along the rim.  Of the balance of
-    energy only a gain makes steps shorter, and here a step that is too long loses.  Expects the frames and
-    velocities at the start of the piece, and its m rows, in ws.
+    The less a coin is tilted the faster the point that touches runs round the rim, and where it comes down
+    nearly flat that goes half round at once.  So a piece ends where the tilt may be HALF of what it is, and
+    its steps are short by the way round.  Of the balance of energy only a gain makes steps shorter, and one
+    that is too long here loses.  Expects the frames and velocities at the start of the piece, and its m rows.
     """
+    longest = seconds
     if plan.curved == 0:
-        return
+        return longest
     for i in range(ws.counts[HELD_ROWS], m):
         k = ws.rows[i]
         if plan.surface_kind[k] != ON_RIM:
             continue
-        _, _, _, ax, ay, az, nx, ny, nz = rim_place(plan, k, ws.X)
-        wx, wy, wz = angular_velocity(plan.row_a[k], ws.vel)
-        vx, vy, vz = angular_velocity(plan.row_b[k], ws.vel)
-        wx, wy, wz = wx - vx, wy - vy, wz - vz
-        c = nx * ax + ny * ay + nz * az
-        tx, ty, tz = ax - c * nx, ay - c * ny, az - c * nz
-        s = math.sqrt(tx * tx + ty * ty + tz * tz)
-        falls = abs(cross_dot(ax, ay, az, nx, ny, nz, wx, wy, wz))
-        least = max(s * s - falls * seconds, 0.1 * s * s, BLUNT)
-        turn = abs(wx * tx + wy * ty + wz * tz) / least * seconds
-        while turn > STEP * ws.divisions[0] and ws.divisions[0] < MOST_STEPS:
+        tilt, rises, around = rates_of_rim(plan, k, ws)
+        least, moves = tilt, around
+        if rises < 0.0:
+            least, moves = HALF * tilt, math.sqrt(around * around + rises * rises)
+        if moves * longest > HALF * tilt:
+            longest = max(HALF * tilt / moves, SHORTEST * plan.tick_s)
+        while around * longest > STEP * least * ws.divisions[0] and ws.divisions[0] < MOST_STEPS:
             ws.divisions[0] *= 4
             ws.work[LEFT] = math.inf
+    return min(longest, seconds)

@@ -30,7 +30,7 @@ from hapticsim.kernels.geometry.point import (
 )
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
-BLUNT = 2e-6  # sine of the tilt below which the rim is rounded; fixed points hold it up to six times this
+BLUNT = 2e-5  # sine of the tilt below which the rim is rounded; fixed points hold it up to six times this
 
 
 @inlined
@@ -65,26 +65,36 @@ def rim_witness(plan, k, X):
     return phi, nx, ny, nz, ex - R * slope * px, ey - R * slope * py, ez - R * slope * pz
 
 
+@inlined
+def turning(plan, k, ws):
+    """Of the rim of candidate k: c, s, and T and S of the angular velocity [rad/s], four scalars."""
+    _, _, _, ax, ay, az, nx, ny, nz = rim_place(plan, k, ws.X)
+    wx, wy, wz = angular_velocity(plan.row_a[k], ws.vel)
+    vx, vy, vz = angular_velocity(plan.row_b[k], ws.vel)
+    wx, wy, wz = wx - vx, wy - vy, wz - vz
+    c = nx * ax + ny * ay + nz * az
+    tx, ty, tz = ax - c * nx, ay - c * ny, az - c * nz
+    s = math.sqrt(tx * tx + ty * ty + tz * tz)
+    if s == 0.0:  # flat: the same whichever way
+        along = wx * nx + wy * ny + wz * nz
+        return c, s, math.sqrt(max(wx * wx + wy * wy + wz * wz - along * along, 0.0)), 0.0
+    return c, s, (wx * tx + wy * ty + wz * tz) / s, cross_dot(ax, ay, az, nx, ny, nz, wx, wy, wz) / s
+
+
+@kernel
+def rates_of_rim(plan, k, ws):
+    """Sine s of the tilt of candidate k, its rate, and s times the rate of the point round the rim [1/s]."""
+    c, s, around, over = turning(plan, k, ws)
+    return s, -c * over, abs(around)
+
+
 @kernel
 def rim_row(plan, k, i, ws):
     """Write row i of ws.A and ws.s for the rim of candidate k; return its gap [m]."""
     phi, nx, ny, nz, px, py, pz = rim_witness(plan, k, ws.X)
-    a, b = plan.row_a[k], plan.row_b[k]
-    point_row(plan, a, b, px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
-    _, _, _, ax, ay, az, _, _, _ = rim_place(plan, k, ws.X)
-    wx, wy, wz = angular_velocity(a, ws.vel)
-    vx, vy, vz = angular_velocity(b, ws.vel)
-    wx, wy, wz = wx - vx, wy - vy, wz - vz
-    c, R = nx * ax + ny * ay + nz * az, plan.surface_half[k, 0]
-    tx, ty, tz = ax - c * nx, ay - c * ny, az - c * nz
-    s = math.sqrt(tx * tx + ty * ty + tz * tz)
+    point_row(plan, plan.row_a[k], plan.row_b[k], px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
+    c, s, around, over = turning(plan, k, ws)
     _, slope, second = over_rim(s)
-    if s > 0.0:
-        around = (wx * tx + wy * ty + wz * tz) / s
-        over = cross_dot(ax, ay, az, nx, ny, nz, wx, wy, wz) / s
-    else:  # flat: the same whichever way
-        along = wx * nx + wy * ny + wz * nz
-        around, over = math.sqrt(wx * wx + wy * wy + wz * wz - along * along), 0.0
-    ws.s[i] -= R * (slope * around * around + second * c * c * over * over)
+    ws.s[i] -= plan.surface_half[k, 0] * (slope * around * around + second * c * c * over * over)
     ws.b[i] = 0.0
     return phi
