@@ -106,8 +106,8 @@ def test_a_sphere_may_touch_any_mesh_and_a_cylinder_with_sides_convex_ones(folde
     drum = "  - {name: drum, body: puck, kind: cylinder, radius_m: 0.05, length_m: 0.1}\n"
     assert refusal(folder, BONE + drum, "  - {between: [drum, bone]}\n") == (
         "contacts[0].between = [drum, bone] pairs a cylinder with a mesh, and a cylinder without sides "
-        "touches spheres and planes alone: write sides: 24 at the cylinder, and others touch it as a prism (of "
-        "a robot: corners: 48 at robot.urdf or robot.mjcf)."
+        "touches spheres and planes alone: write sides: 24 at the cylinder, and others touch it as a prism "
+        "(of a robot: corners: 48 at robot.urdf or robot.mjcf)."
     )
     drum = drum.replace("}", ", sides: 24}")
     pair = scene(folder, BONE + drum, "  - {between: [drum, bone]}\n").contacts[0]
