@@ -15,8 +15,11 @@ ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 
 # Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane, a box or a
 # capsule (a sphere, where it has no length), or its side alone; the side of a capsule across that of another;
-# edges across edges; features of two convex solids; a sphere against a triangle mesh, or a cylinder
-ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING, ON_EDGES, ON_HULLS, ON_MESH, ON_CYLINDER = range(9)
+# edges across edges; features of two convex solids; a sphere against a triangle mesh, or a cylinder; the
+# rim of a cylinder against a plane
+ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING, ON_EDGES, ON_HULLS, ON_MESH, ON_CYLINDER, ON_RIM = range(
+    10
+)
 
 
 class DeviceFlag(IntFlag):

@@ -95,6 +95,14 @@ def distance_to_plane(p: Array) -> float:
     return float(p[2])
 
 
+def height_of_rim(p: Array, axis: Array, radius: float) -> float:
+    """Least height [m] over z = 0 of a circle about p: how far down its plane goes within it."""
+    across = [v - (v @ axis) * axis for v in np.eye(3)]
+    u = max(across, key=np.linalg.norm)
+    u = u / np.linalg.norm(u)
+    return float(p[2] - radius * np.hypot(u[2], np.cross(axis, u)[2]))
+
+
 def turned(q: Array) -> Array:
     """(3, 3) rotation of a unit quaternion w, x, y, z, by Rodrigues' formula."""
     w, v = q[0], q[1:]

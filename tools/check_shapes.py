@@ -35,6 +35,9 @@ Two hulls, or a hull and a box, have candidates for features that meet alone: wh
 of features, or farther apart than a tick goes, the least gap is no less than the distance.  Where they
 overlap, features up to ``LEVEL``, 1e-6 m, deeper than both are count as well.
 
+A cylinder nearly flat on a plane is held by points that stand out of it by 1e-5 of its radius, in plain
+geometry as well; coal knows none of them.  Against others it is a prism, which is checked as a mesh.
+
 Past an end of the side of a capsule, or of edges that cross, a gap is no distance; there it is above zero
 where the shapes are apart.  Of a sphere deep in a mesh coal tells the depth in one of the triangles, not in
 the nearest: its sphere has a tenth of the radius, and the rest is subtracted.

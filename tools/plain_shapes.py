@@ -69,8 +69,11 @@ def width_of(shape: Shape) -> float:
 def distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
     """Signed distances of two shapes at n poses."""
     if b.kind == "plane":
-        half, radius = core_of(a)
-        down = c[:, 2] - np.abs(R[:, 2, :]) @ half - radius
+        if a.kind == "cylinder":
+            down = over_plane(*a.size, R, c)
+        else:
+            half, radius = core_of(a)
+            down = c[:, 2] - np.abs(R[:, 2, :]) @ half - radius
         return Distances(down, np.tile([0.0, 0.0, 1.0], (len(c), 1)), np.full(len(c), True), np.ones(len(c)))
     if b.kind == "mesh":
         return from_mesh(b.mesh, a.size[0], c)
@@ -82,6 +85,17 @@ def distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
     ]
     distance, *rest = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     return Distances(distance - radius_a - radius_b, *rest)
+
+
+def over_plane(radius: float, length: float, R: np.ndarray, c: np.ndarray) -> np.ndarray:
+    """Least heights [m] of a cylinder over a plane: of its rims, and of eight points of each end, at 0.99
+    of the radius from the axis, that stand out by 1e-5 of it."""
+    up = R[:, 2, 2]
+    rims = c[:, 2] - 0.5 * length * np.abs(up) - radius * np.hypot(R[:, 2, 0], R[:, 2, 1])
+    turns = 0.25 * np.pi * np.arange(8)
+    ring = 0.99 * radius * np.stack([np.cos(turns), np.sin(turns)])
+    points = c[:, 2] - (0.5 * length + 1e-5 * radius) * np.abs(up) + (R[:, 2, :2] @ ring).min(axis=1)
+    return np.minimum(rims, points)
 
 
 def from_mesh(mesh: TriangleMesh | None, radius: float, c: np.ndarray) -> Distances:

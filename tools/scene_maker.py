@@ -47,18 +47,25 @@ class Trial:
         return asdict(self)
 
 
-def make(seed: int, attempt: int, pool: int, hulls: bool = False, stepping: bool = False) -> Trial:
+def make(
+    seed: int,
+    attempt: int,
+    pool: int,
+    hulls: bool = False,
+    cylinders: bool = False,
+    stepping: bool = False,
+) -> Trial:
     """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``.
 
-    hulls : free bodies that are mostly convex meshes.
+    hulls, cylinders : free bodies that are mostly convex meshes, or cylinders.
     stepping : in the time-stepping regime, without the constraints that it has not.
     """
     robot_number = seed % pool
     robot_draw = random.Random(f"robot {robot_number}")
     draw = random.Random(f"scene {seed} attempt {attempt}")
     kind = ("boxes", "tree", "boxes", "held tree")[robot_number % 4]
-    if hulls:
-        trial = _boxes(seed, robot_draw, draw, {})
+    if hulls or cylinders:
+        trial = _boxes(seed, robot_draw, draw, {} if hulls else None, cylinders)
     elif kind == "boxes":
         trial = _boxes(seed, robot_draw, draw)
     else:
@@ -126,10 +133,26 @@ def hull(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> d
     return {"kind": "mesh", "file": f"{name}.obj", "convex": True}
 
 
-def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes | None = None) -> Trial:
+def _cylinder(half: list[float], draw: random.Random) -> dict[str, Any]:
+    """A cylinder along z inside these half extents [m], a coin sometimes, or a box, a ball or a capsule."""
+    if draw.random() < 0.3:
+        return _solid(half, draw)
+    thick = draw.choice([1.0, 1.0, 0.1])
+    sides = draw.choice([3, 4, 8, 13, 24, 24, 32])
+    return {"kind": "cylinder", "radius_m": min(half[:2]), "length_m": 2.0 * thick * half[2], "sides": sides}
+
+
+def _boxes(
+    seed: int,
+    robot: random.Random,
+    draw: random.Random,
+    meshes: Meshes | None = None,
+    cylinders: bool = False,
+) -> Trial:
     """One to four free boxes, balls, capsules: on a floor, a table, a log, over an edge, stacked, thrown.
 
     meshes : where hulls are to be put; with it boxes, balls and capsules are mostly hulls.
+    cylinders : whether they are mostly cylinders, which stand, lie or fall.
     """
     n = robot.randint(1, 4)
     halves = [[robot.uniform(0.02, 0.1) for _ in range(3)] for _ in range(n)]
@@ -144,6 +167,8 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes 
     solids = []
     for i, half in enumerate(halves):
         solid = _solid(half, draw) if meshes is None else hull(f"s{i}", half, draw, meshes)
+        if cylinders:
+            solid = _cylinder(half, draw)
         shapes.append({"name": f"s{i}", "body": f"b{i}", **solid})
         contacts.append({"between": [f"s{i}", "floor"]})
         solids.append(f"s{i}")
@@ -154,13 +179,16 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes 
         table: dict[str, Any] = {"kind": "box", "half_extents_m": size}
         if meshes is not None:
             table = hull("table", size, draw, meshes)
+        elif cylinders:
+            table = _cylinder(size, draw)
         shapes.append({"name": "table", "origin": place, **table})
         contacts += [{"between": [name, "table"]} for name in solids]
         top = draw.choice([0.0, 2.0 * size[2]])
     elif draw.random() < 0.3 and meshes is None:
         log = {"radius_m": draw.uniform(0.02, 0.2), "length_m": draw.uniform(0.05, 0.6)}
         lies = {"xyz_m": [0.0, 0.0, log["radius_m"]], "rpy_rad": [1.5707963, 0.0, draw.uniform(0, 3)]}
-        shapes.append({"name": "log", "kind": "capsule", "origin": lies, **log})
+        kind = {"kind": "cylinder", "sides": 24} if cylinders else {"kind": "capsule"}
+        shapes.append({"name": "log", "origin": lies, **kind, **log})
         contacts += [{"between": [s["name"], "log"]} for s in shapes[1 : 1 + n] if s["kind"] != "box"]
         top = draw.choice([0.0, 2.0 * log["radius_m"]])
     contacts += [{"between": [f"s{i}", f"s{j}"]} for i in range(n) for j in range(i)]
@@ -174,6 +202,10 @@ def _boxes(seed: int, robot: random.Random, draw: random.Random, meshes: Meshes 
         yaw = draw.choice([0.0, draw.uniform(-3.0, 3.0)])
         rpy = [0.0, 0.0, yaw] if flat else [draw.uniform(-3.0, 3.0) for _ in range(3)]
         extent = min(half) if shapes[1 + i]["kind"] == "sphere" else half[2] if flat else math.hypot(*half)
+        if shapes[1 + i]["kind"] == "cylinder" and flat:
+            extent = 0.5 * shapes[1 + i]["length_m"]
+            if draw.random() < 0.4:
+                rpy, extent = [math.pi / 2.0, 0.0, yaw], shapes[1 + i]["radius_m"]
         drop = draw.choice([0.0, 0.0, draw.uniform(0.0, 0.1)])
         moves = draw.random() < 0.6
         if draw.random() < 0.5:  # beside what was there

@@ -119,7 +119,7 @@ def loaded(trial: Trial) -> Scene:
 
 
 def _reach(shape: Shape) -> float:
-    """[m] radius of the ball about a box, hull or capsule; infinite of others, whose overlap is not known."""
+    """[m] radius of the ball about a box, hull, prism or capsule; infinite of others: no overlap is known."""
     match shape.kind:
         case "box":
             return math.hypot(*shape.size)
@@ -127,6 +127,8 @@ def _reach(shape: Shape) -> float:
             return float(np.linalg.norm(shape.mesh.vertices, axis=1).max()) if shape.mesh else math.inf
         case "capsule":
             return shape.size[0] + 0.5 * shape.size[1]
+        case "cylinder" if shape.sides is not None:
+            return math.hypot(shape.size[0], 0.5 * shape.size[1])
     return math.inf
 
 

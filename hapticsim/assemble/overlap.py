@@ -1,4 +1,5 @@
-"""How far two shapes are inside one another, whatever features are near: boxes, hulls, capsules in boxes.
+"""How far two shapes are inside one another, whatever features are near: boxes, hulls, prisms, capsules in
+them.
 
 Plain geometry, beside the gaps of the kernels: for what may start, and for who checks a run.
 """
@@ -10,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hapticsim.model.candidates import HULLS, hull_of
+from hapticsim.model.candidates import HULLS, hull_of, touching_as
 from hapticsim.model.hull import Hull, around
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
@@ -23,6 +24,7 @@ CROSS = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(1, 0, 2)  # [k] @: a -
 
 def overlap_of(a: Shape, X_WA: Placement, b: Shape, X_WB: Placement) -> float | None:
     """Depth [m] of one shape in another at these poses, at most 0 where apart; None of other pairs."""
+    a, b = touching_as(a, b)
     if a.kind == "box" and b.kind == "box":
         return overlap_of_boxes(a.size, X_WA, b.size, X_WB)
     if a.kind in HULLS and b.kind in HULLS:

@@ -164,6 +164,7 @@ def _shapes(
                 entry.origin.placement(),
                 _color(entry.color),
                 mesh,
+                sides=entry.sides if isinstance(entry, Cylinder) else None,
             )
         )
     return tuple(shapes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from hapticsim.codes import (
     ON_HULLS,
     ON_MESH,
     ON_PLANE,
+    ON_RIM,
     ON_SIDE,
 )
 from hapticsim.model.hull import Hull, hull_of_box, segment_of
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
-from hapticsim.model.triangle_mesh import TriangleMesh
+from hapticsim.model.triangle_mesh import TriangleMesh, prism
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,10 @@ class PairKind:
 
 
 HULLS = ("box", "mesh")  # kinds of convex solids with flat faces
+ROUND = ("sphere", "plane")  # what a cylinder touches as it is; all others touch the prism of its ``sides``
+STANDS_ON = 8  # fixed points of each rim, which hold an end that is flat on a plane
+STANDS_OUT = 1e-5  # of the radius: how far these are beyond the end, so that it has no other nearest point
+WITHIN_RIM = 0.99  # of the radius: nearer to the axis, so that a body that is tilted by 1e-3 rolls on its rim
 PAIRS = {
     ("sphere", "plane"): PairKind(ON_PLANE, 1),
     ("capsule", "plane"): PairKind(ON_PLANE, 2),
@@ -53,6 +58,7 @@ PAIRS = {
     ("capsule", "mesh"): PairKind(ON_HULLS, 4, back=ON_SIDE, places=4),
     ("mesh", "box"): PairKind(ON_HULLS, 12, places=12),
     ("mesh", "mesh"): PairKind(ON_HULLS, 12, places=12),
+    ("cylinder", "plane"): PairKind(ON_PLANE, STANDS_ON),
 }
 
 
@@ -86,7 +92,23 @@ class Candidate:
         """Sum of both radii of round shapes [m], without bound of others."""
         if self.kind == ON_MESH or self.kind == ON_CYLINDER:
             return self.radius
+        if self.kind == ON_RIM:
+            return self.half[0]
         return self.radius + self.half[0] if ON_CAPSULE <= self.kind < ON_EDGES else math.inf
+
+
+def touching_as(a: Shape, b: Shape) -> tuple[Shape, Shape]:
+    """Two shapes as they touch one another: a cylinder with ``sides`` as its prism, but of ROUND kinds."""
+    return (_solid(a) if b.kind not in ROUND else a), (_solid(b) if a.kind not in ROUND else b)
+
+
+def _solid(shape: Shape) -> Shape:
+    """The prism of a cylinder that has sides; any other shape as it is."""
+    if shape.kind != "cylinder" or shape.sides is None:
+        return shape
+    radius, length = shape.size
+    half = (radius, radius, 0.5 * length)
+    return replace(shape, kind="mesh", size=half, mesh=prism(radius, length, shape.sides), sides=None)
 
 
 def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
@@ -100,6 +122,8 @@ def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
     elif shape.kind == "box":
         corners = [np.array(s) * shape.size for s in itertools.product((-1.0, 1.0), repeat=3)]
         local = [(p, 0.0, -p / np.linalg.norm(p)) for p in corners]
+    elif shape.kind == "cylinder":
+        local = [(p, 0.0, -p / np.linalg.norm(p)) for p in points_of_rims(*shape.size)]
     elif shape.mesh is not None:
         middle = shape.mesh.vertices.mean(axis=0)
         local = [(p, 0.0, (middle - p) / np.linalg.norm(middle - p)) for p in shape.mesh.vertices]
@@ -121,6 +145,26 @@ def radius_around(shape: Shape) -> float:
         case "cylinder", (radius, length):
             return math.hypot(radius, 0.5 * length)
     return math.hypot(*shape.size)
+
+
+def points_of_rims(radius: float, length: float) -> list[np.ndarray]:
+    """Fixed points (3,) [m] of both rims of a cylinder, which stand out by STANDS_OUT."""
+    turns = 2.0 * np.pi * np.arange(STANDS_ON) / STANDS_ON
+    ring = WITHIN_RIM * radius * np.column_stack([np.cos(turns), np.sin(turns)])
+    ends = 0.5 * length + STANDS_OUT * radius
+    return [np.array([x, y, z]) for z in (-ends, ends) for x, y in ring.tolist()]
+
+
+def rims_on_plane(a: Shape, plane: Shape) -> list[Candidate]:
+    """Both rims of a cylinder, by the point of each that is nearest to a plane."""
+    (radius, length), X = a.size, a.X_BS
+    return [
+        Candidate(
+            a.name, plane.name, a.body, X.translation + 0.5 * length * axis, 0.0, axis, plane.body, ON_RIM,
+            plane.X_BS, (radius, 0.0, 0.0),
+        )
+        for axis in (-X.rotation[:, 2], X.rotation[:, 2])
+    ]  # fmt: skip
 
 
 def half_of(surface: Shape) -> tuple[float, float, float]:
@@ -199,14 +243,17 @@ def candidates_of(scene: Scene) -> list[Candidate]:
     A box against a box gives the corners of each on the faces of the other, and places for edges that cross;
     a capsule against a box its ends, the corners of the box on its side, and places for edges across it.  A
     capsule against a capsule gives its ends on the other, the ends of that on its side, and side across side.
+    A cylinder on a plane gives both rims, and fixed points of them.
     """
     shapes = {s.name: s for s in scene.shapes}
     found = []
     for pair in scene.contacts:
-        a, b = shapes[pair.a], shapes[pair.b]
+        a, b = touching_as(shapes[pair.a], shapes[pair.b])
         kind = PAIRS.get((a.kind, b.kind))
         if kind is None:
             a, b, kind = b, a, PAIRS[b.kind, a.kind]
+        if (a.kind, b.kind) == ("cylinder", "plane"):
+            found += rims_on_plane(a, b)
         for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
             if touched is None or touched == ON_MESH or touched == ON_HULLS:
                 continue

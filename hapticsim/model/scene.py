@@ -40,6 +40,7 @@ class Shape:
     mesh: TriangleMesh | None = None  # the surface of kind ``mesh``
     surface: Surface | None = None  # the same of one that is drawn and never touched
     is_drawn: bool = True  # False: what the robot looks like there is drawn instead
+    sides: int | None = None  # of a cylinder: those of the prism that other solids touch; None: they cannot
 
 
 @dataclass(frozen=True, eq=False)

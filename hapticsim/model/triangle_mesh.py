@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -58,3 +58,24 @@ class TriangleMesh:
         digest = hashlib.sha256(self.vertices.astype("<f8").tobytes())
         digest.update(self.triangles.astype("<i8").tobytes())
         return digest.hexdigest()
+
+
+@lru_cache(maxsize=256)
+def prism(radius: float, length: float, sides: int) -> TriangleMesh:
+    """A prism along z about the origin, whose 2 ``sides`` corners lie on a cylinder: it is inside of it.
+
+    Its flat sides are up to radius (1 - cos(pi / sides)) nearer to the axis.
+    """
+    turns = 2.0 * np.pi * np.arange(sides) / sides
+    ring = radius * np.column_stack([np.cos(turns), np.sin(turns)])
+    vertices = np.vstack([np.column_stack([ring, np.full(sides, z)]) for z in (-0.5 * length, 0.5 * length)])
+    low = np.arange(sides)
+    beside = np.roll(low, -1)
+    high, high_beside, fan = low + sides, beside + sides, np.arange(1, sides - 1)
+    triangles = [
+        np.column_stack([low, beside, high_beside]),
+        np.column_stack([low, high_beside, high]),
+        np.column_stack([np.zeros_like(fan), fan + 1, fan]),
+        np.column_stack([np.zeros_like(fan), fan, fan + 1]) + sides,
+    ]
+    return TriangleMesh(vertices, np.vstack(triangles).astype(np.int64))

@@ -118,18 +118,19 @@ def test_a_pattern_of_too_many_pairs_is_refused_before_they_are_made():
 
 
 def test_a_pattern_with_kinds_that_cannot_touch_says_how_to_leave_them_out():
-    more = "  - {name: drum, body: foot, kind: cylinder, radius_m: 0.05, length_m: 0.1}\n"
+    more = "  - {name: can, body: trunk, kind: cylinder, radius_m: 0.05, length_m: 0.1}\n"
     with pytest.raises(ConfigError) as caught:
         scene('[{between: ["*", "*"]}]', more)
     assert str(caught.value).endswith(
-        "= ['*', '*'] makes [floor, drum], a plane with a cylinder, which is not supported: "
-        "a plane may touch a box, a capsule, a convex mesh, a sphere; a cylinder may touch a sphere; "
-        "leave out this pair by leave_out, or name fewer."
+        "= ['*', '*'] makes [shin, can], a capsule with a cylinder, and a cylinder without sides touches "
+        "spheres and planes alone: write sides: 24 at the cylinder, and others touch it as a prism (of a "
+        "robot: corners: 48 at robot.urdf or robot.mjcf); leave out this pair by leave_out, or name fewer."
     )
-    with pytest.raises(ConfigError, match=r"leave out this pair and 3 more by leave_out, or name fewer\."):
-        scene('[{between: ["*", "*"]}]', more + more.replace("drum,", "can,").replace("foot", "trunk"))
-    made = scene('[{between: ["*", "*"], leave_out: [[drum, floor]]}]', more)
-    assert pairs(made) == ALL | of("drum trunk", "drum arm")
+    with pytest.raises(ConfigError, match=r"leave out this pair and 1 more by leave_out, or name fewer\."):
+        scene('[{between: ["*", "*"]}]', more + more.replace("can, body: trunk", "drum, body: foot"))
+    made = scene('[{between: ["*", "*"], leave_out: [[shin, can]]}]', more)
+    assert pairs(made) > ALL and not of("shin can") & pairs(made)
+    assert of("shin can") < pairs(scene('[{between: ["*", "*"]}]', more.replace("}", ", sides: 8}")))
 
 
 def test_more_pairs_than_a_tick_can_look_at_are_refused():

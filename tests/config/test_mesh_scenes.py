@@ -99,16 +99,19 @@ def test_what_was_put_right_is_among_the_notes_once(folder):
     ]
 
 
-def test_a_sphere_may_touch_any_mesh_and_a_cylinder_none(folder):
+def test_a_sphere_may_touch_any_mesh_and_a_cylinder_with_sides_convex_ones(folder):
     for names in ("[tip, bone]", "[bone, tip]"):
         pair = scene(folder, BONE, f"  - {{between: {names}}}\n").contacts[0]
         assert (pair.a, pair.b) == ("tip", "bone")
     drum = "  - {name: drum, body: puck, kind: cylinder, radius_m: 0.05, length_m: 0.1}\n"
     assert refusal(folder, BONE + drum, "  - {between: [drum, bone]}\n") == (
-        "contacts[0].between = [drum, bone] pairs a cylinder with a mesh, which is not supported: a cylinder "
-        "may touch a sphere; a mesh may touch a box if it is convex, a capsule if it is convex, a convex "
-        "mesh, a plane if it is convex, a sphere."
+        "contacts[0].between = [drum, bone] pairs a cylinder with a mesh, and a cylinder without sides "
+        "touches spheres and planes alone: write sides: 24 at the cylinder, and others touch it as a prism "
+        "(of a robot: corners: 48 at robot.urdf or robot.mjcf)."
     )
+    drum = drum.replace("}", ", sides: 24}")
+    pair = scene(folder, BONE + drum, "  - {between: [drum, bone]}\n").contacts[0]
+    assert (pair.a, pair.b) == ("drum", "bone")
 
 
 def test_a_mesh_is_looked_for_beside_the_file_that_names_it(folder, monkeypatch):

@@ -65,6 +65,14 @@ def test_geoms_that_may_collide_are_shapes(shapes):
     assert "geoms that are not offered as shapes are left out: thing_4." in notes
 
 
+def test_cylinders_have_half_as_many_sides_as_hulls_have_corners(tmp_path):
+    written(tmp_path / "cube.obj", CUBE, CUBE_TRIANGLES)
+    (tmp_path / "robot.xml").write_text(ALL)
+    text = "name: s\nrobot: {mjcf: {path: robot.xml, collision: true, corners: 24}}\n"
+    found = {s.name: s.sides for s in loads(text, tmp_path / "scene.yaml").shapes}
+    assert found["thing_3"] == 12 and not any(n for name, n in found.items() if name != "thing_3")
+
+
 def test_a_pose_is_that_of_the_geom(shapes):
     X_BS = shapes[0]["thing_2"].X_BS
     np.testing.assert_allclose(X_BS.translation, [1.0, 0.0, 0.0])

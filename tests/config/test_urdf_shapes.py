@@ -215,7 +215,10 @@ contacts: [{between: [tip, arm]}, {between: [tip, "arm*"], restitution: 0.5}]
             ("name: wall", "name: arm_3"),
             "shapes[1].name = 'arm_3' is taken by a shape of the robot",
         ),
-        (("[tip, arm]", '["arm_3", "arm_4"]'), "pairs a cylinder with a capsule, which is not supported"),
+        (
+            ("[tip, arm]", '["arm_3", "arm_4"]'),
+            "pairs a cylinder with a capsule, and a cylinder without sides",
+        ),
     ):
         with pytest.raises(ConfigError) as caught:
             loads(text.replace(*wrong), tmp_path / "scene.yaml")
@@ -250,6 +253,15 @@ def test_robots_load_with_their_collision_geometry(name):
     for shape in found:
         if shape.mesh is not None:
             check_closed(shape.mesh)
+
+
+@pytest.mark.parametrize(("corners", "sides"), [(4, 3), (24, 12), (64, 32)])
+def test_cylinders_have_half_as_many_sides_as_meshes_have_corners(tmp_path, corners, sides):
+    path = robot(tmp_path, ALL)
+    text = f"name: x\nrobot: {{urdf: {{path: {path}, collision: true, corners: {corners}}}}}\n"
+    shapes = loads(text, "<test>").shapes
+    assert {s.sides for s in shapes if s.kind == "cylinder"} == {sides}
+    assert {s.sides for s in shapes if s.kind != "cylinder"} == {None}
 
 
 def test_corners_of_hulls_are_for_collision_elements(tmp_path):

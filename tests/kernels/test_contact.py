@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hapticsim.assemble.assembly import assemble
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_SIDE
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_RIM, ON_SIDE
 from hapticsim.config.load import loads
 from hapticsim.kernels.events import inside
 from hapticsim.kernels.geometry import contact, edges
@@ -45,6 +45,8 @@ shapes:
   - {{name: pole, kind: capsule, radius_m: 0.05, length_m: 0.3, origin: {{xyz_m: [0.2, 0.0, 0.1]}}}}
   - {{name: drum, body: two, kind: cylinder, radius_m: 0.2, length_m: 0.3,
      origin: {{xyz_m: [-0.1, 0.05, 0.2], rpy_rad: [0.4, 0.3, -0.2]}}}}
+  - {{name: keg, body: one, kind: cylinder, radius_m: 0.15, length_m: 0.2,
+     origin: {{xyz_m: [0.1, -0.05, 0.2], rpy_rad: [0.2, -0.3, 0.1]}}}}
 contacts:
   - {{between: [ball, drum]}}
   - {{between: [drum, post]}}
@@ -63,6 +65,8 @@ contacts:
   - {{between: [cube, shelf]}}
   - {{between: [cube, brick]}}
   - {{between: [cube, floor]}}
+  - {{between: [keg, floor]}}
+  - {{between: [keg, tray]}}
 """
 ASSEMBLY = assemble(loads(SCENE))
 CANDIDATES = ASSEMBLY.candidates
@@ -104,6 +108,8 @@ def naive_gap(candidate, q: np.ndarray) -> float:
         distance, past = naive.crossing(x, inward_in_surface(candidate, q), *halves)
         phi = distance - radius - candidate.radius
         return phi if past <= 0.0 else max(phi, 0.0) + past
+    if candidate.kind == ON_RIM:
+        return naive.height_of_rim(x, inward_in_surface(candidate, q), candidate.half[0])
     if candidate.kind == ON_CYLINDER:
         return naive.distance_to_cylinder(x, candidate.half[0], candidate.half[2]) - candidate.radius
     if candidate.kind in (ON_CAPSULE, ON_SIDE):

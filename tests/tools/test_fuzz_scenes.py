@@ -61,20 +61,20 @@ def test_a_scene_without_fault_has_no_finds():
     assert verdict.finds == {} and verdict.contacts == 1 and verdict.ticks == 500
 
 
-def accepted(seed: int, hulls: bool = False) -> Trial:
+def accepted(seed: int, hulls: bool = False, cylinders: bool = False) -> Trial:
     """The first start of a scene that is not refused at load."""
     for attempt in range(20):
-        trial = make(seed, attempt, 6, hulls)
+        trial = make(seed, attempt, 6, hulls, cylinders)
         with suppress(ConfigError):
             Simulation(loaded(trial))
             return trial
     raise AssertionError(f"seed {seed}: every start was refused")
 
 
-@pytest.mark.parametrize("hulls", [False, True])
+@pytest.mark.parametrize(("hulls", "cylinders"), [(False, False), (True, False), (False, True)])
 @pytest.mark.parametrize("seed", range(6))
-def test_random_scenes_hold(seed: int, hulls: bool):
-    verdict: Verdict = run(accepted(seed, hulls))
+def test_random_scenes_hold(seed: int, hulls: bool, cylinders: bool):
+    verdict: Verdict = run(accepted(seed, hulls, cylinders))
     assert verdict.finds == {} and verdict.ticks > 100
 
 

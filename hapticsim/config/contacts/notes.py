@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from hapticsim.codes import ROLL_ROW
-from hapticsim.model.candidates import PAIRS
+from hapticsim.model.candidates import PAIRS, touching_as
 from hapticsim.model.constraints import Constraint
 from hapticsim.model.scene import ContactPair, Shape
 
@@ -42,7 +42,9 @@ def _rows_of(a: Shape, b: Shape) -> int:
     """Rows that a pair may take at once."""
     if a.mesh is not None and b.kind == "plane":
         return a.mesh.most_in_a_face
-    return PAIRS[a.kind, b.kind].rows
+    a, b = touching_as(a, b)
+    kinds = (a.kind, b.kind)
+    return PAIRS[kinds if kinds in PAIRS else (b.kind, a.kind)].rows
 
 
 def _rolling(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:

@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from hapticsim.config.contacts.apart import Apart
 from hapticsim.config.schema.scene import MOST_CORNERS, ContactEntry
 from hapticsim.errors import Refuse, listed, nearest
-from hapticsim.model.candidates import HULLS, PAIRS
+from hapticsim.model.candidates import HULLS, PAIRS, touching_as
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair, Shape
@@ -63,7 +63,7 @@ def contact_pairs(
         elif entry.leave_out:
             raise refuse(("contacts", index, "leave_out"), "goes with a * in 'between': remove it.")
         for a, b in named:
-            a, b = (a, b) if (a.kind, b.kind) in PAIRS else (b, a)
+            a, b = (a, b) if _kinds(a, b) in PAIRS else (b, a)
             _check_pair(a, b, place, refuse)
             if anchor[a.body] == anchor[b.body]:
                 raise refuse(
@@ -176,7 +176,7 @@ def neighbours_of(model: SceneModel) -> Callable[[str, str], bool]:
 
 def _check_kinds(named: Pairs, between: list[str], place: Place, refuse: Refuse) -> None:
     """Refuse a pattern with pairs of kinds that cannot touch."""
-    wrong = [(a, b) for a, b in named if (a.kind, b.kind) not in PAIRS and (b.kind, a.kind) not in PAIRS]
+    wrong = [(a, b) for a, b in named if _kinds(a, b) not in PAIRS and _kinds(b, a) not in PAIRS]
     if wrong:
         a, b = wrong[0]
         others = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
@@ -187,18 +187,30 @@ def _check_kinds(named: Pairs, between: list[str], place: Place, refuse: Refuse)
         )
 
 
+def _kinds(a: Shape, b: Shape) -> tuple[str, str]:
+    """The kinds of two shapes as they touch one another."""
+    a, b = touching_as(a, b)
+    return a.kind, b.kind
+
+
 def _not_supported(a: Shape, b: Shape) -> str:
-    """That two kinds cannot touch, and what each may touch."""
+    """That two kinds cannot touch, and what each may touch; of a cylinder what it lacks."""
+    if "cylinder" in _kinds(a, b):
+        return (
+            f"a {a.kind} with a {b.kind}, and a cylinder without sides touches spheres and planes alone: "
+            "write sides: 24 at the cylinder, and others touch it as a prism (of a robot: corners: 48 at "
+            "robot.urdf or robot.mjcf)"
+        )
     may = "; ".join(f"a {k} may touch {_partners(k)}" for k in dict.fromkeys((a.kind, b.kind)))
     return f"a {a.kind} with a {b.kind}, which is not supported: {may}"
 
 
 def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
     """Refuse two kinds of shape that cannot touch."""
-    if (a.kind, b.kind) not in PAIRS:
+    if _kinds(a, b) not in PAIRS:
         raise refuse(place, f"= [{b.name}, {a.name}] pairs {_not_supported(b, a)}.")
     for hull, other in ((a, b), (b, a)):
-        if hull.kind == "mesh" and other.kind in ("plane", "capsule", *HULLS):
+        if hull.kind == "mesh" and other.kind in ("plane", "capsule", "cylinder", *HULLS):
             _check_hull(hull, other, place, refuse)
 
 

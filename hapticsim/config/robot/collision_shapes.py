@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from hapticsim.config.mesh_file.read import read_mesh
-from hapticsim.config.robot.geometry import geometry_of
+from hapticsim.config.robot.geometry import geometry_of, sides_of
 from hapticsim.errors import ConfigError
 from hapticsim.model.robot_file.urdf import MOST_PARTS
 from hapticsim.model.robot_file.urdf_elements import Element, name_of, root_of
@@ -20,8 +20,8 @@ def collision_shapes(path: Path, notes: list[str], corners: int | None = None) -
     """Return a shape for each collision element, carried by the link that has it.
 
     The first of a link has the link's name, others ``link_2``, ``link_3`` and so on, without names that are
-    taken.  corners: if given each mesh is its convex hull with so many at most.  A mesh that is no
-    closed surface is replaced by its convex hull, with a note.
+    taken.  corners: if given each mesh is its convex hull with so many at most, and a cylinder has half as
+    many sides.  A mesh that is no closed surface is replaced by its convex hull, with a note.
 
     Raises
     ------
@@ -62,7 +62,8 @@ def _shape(
             read[file, scale] = _surface(file, scale, notes, corners)
         mesh = read[file, scale]
         size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())
-    return Shape(name, body, geometry.kind, size, geometry.X_BS, mesh=mesh)
+    sides = sides_of(corners) if geometry.kind == "cylinder" else None
+    return Shape(name, body, geometry.kind, size, geometry.X_BS, mesh=mesh, sides=sides)
 
 
 def _surface(file: Path, scale: tuple[float, ...], notes: list[str], corners: int | None) -> TriangleMesh:

@@ -9,10 +9,12 @@ from urllib.parse import unquote
 import numpy as np
 
 from hapticsim.config.robot.package_file import package_file
+from hapticsim.config.schema.robot import MOST_SIDES
 from hapticsim.errors import ConfigError, listed
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.robot_file.urdf_elements import Element, number_of, origin_of, vector_of
 
+LEAST_SIDES = 3
 KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 
@@ -54,6 +56,11 @@ def geometry_of(path: Path, key: str, element: Element) -> Geometry:
     if not min(size) > 0.0:
         raise ConfigError(path, key, f"has a {kind.tag} without a size: all its lengths must be above 0.")
     return Geometry(kind.tag, tuple(float(s) for s in size), X_BS)
+
+
+def sides_of(corners: int | None) -> int | None:
+    """Sides of a cylinder of a robot whose meshes may have so many corners."""
+    return None if corners is None else max(LEAST_SIDES, min(MOST_SIDES, corners // 2))
 
 
 def mesh_path(path: Path, key: str, name: str) -> Path:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hapticsim.config.mesh_file.read import surface_of
+from hapticsim.config.robot.geometry import sides_of
 from hapticsim.errors import ConfigError
 from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.multibody.joint import Placement
@@ -24,7 +26,8 @@ WITHOUT_END_m = 1.0  # half of what is drawn of a plane without an end
 def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | None = None) -> list[Shape]:
     """Return a shape for each geom that may collide, carried by its body.
 
-    A mesh is its convex hull, as in MuJoCo.  corners: how many it may have.
+    A mesh is its convex hull, as in MuJoCo.  corners: how many it may have; a cylinder has half as many
+    sides.
 
     Raises
     ------
@@ -45,7 +48,7 @@ def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | N
         if shape is None:
             left_out.append(name)
         else:
-            shapes.append(shape)
+            shapes.append(replace(shape, sides=sides_of(corners)) if shape.kind == "cylinder" else shape)
     if left_out:
         notes.append(f"geoms that are not offered as shapes are left out: {', '.join(left_out)}.")
     return shapes

@@ -23,6 +23,7 @@ class Words:
 ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 
 MOST_CORNERS = 64  # of a hull: each is a candidate where it may touch a plane
+MOST_SIDES = MOST_CORNERS // 2  # of a cylinder
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Vector3 = Annotated[list[float], Field(min_length=3, max_length=3)]
@@ -182,7 +183,9 @@ class Urdf(Section):
         default=True, description="false: visual elements are not drawn, but shapes alone, or rods"
     )
     corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
-        default=None, description="with collision: meshes are convex hulls with at most so many corners"
+        default=None,
+        description="with collision: meshes are convex hulls with at most so many corners, and cylinders "
+        "have half as many sides",
     )
 
 
@@ -201,7 +204,9 @@ class Mjcf(Section):
         description="false: geoms that MuJoCo shows are not drawn, but shapes alone, or rods",
     )
     corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
-        default=None, description="with collision: meshes are convex hulls with at most so many corners"
+        default=None,
+        description="with collision: meshes are convex hulls with at most so many corners, and cylinders "
+        "have half as many sides",
     )
 
 

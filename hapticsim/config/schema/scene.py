@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field
 from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.robot import (
     MOST_CORNERS,
+    MOST_SIDES,
     Byte,
     Endpoint,
     Name,
@@ -82,6 +83,10 @@ class Cylinder(ShapeEntry):
     kind: Literal["cylinder"] = Field(description="cylinder")
     radius_m: Positive = Field(description="radius")
     length_m: Positive = Field(description="distance between its ends")
+    sides: Annotated[int, Field(ge=3, le=MOST_SIDES)] | None = Field(
+        default=None,
+        description="boxes, capsules, convex meshes and cylinders touch it as a prism with so many sides",
+    )
 
 
 class Box(ShapeEntry):
@@ -119,8 +124,9 @@ class ContactEntry(Section):
     """Two shapes that may touch: rigid, without friction, never pulling."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
-        description="shape names: a sphere, capsule, box or convex mesh, and a plane, box or convex mesh; "
-        "two of sphere and capsule; or a sphere and a cylinder or mesh; a * in a name stands for any letters"
+        description="shape names: a sphere, capsule, box, cylinder or convex mesh, and a plane, box, "
+        "cylinder or convex mesh; two of sphere and capsule; or a sphere and any mesh; a * in a name stands "
+        "for any letters"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"

@@ -1,4 +1,5 @@
-"""How long a piece may be before a small fast part could pass through something thin between two looks.
+"""How long a piece may be before a small fast part could pass through something thin between two looks, and
+a step before the point on which a coin wobbles runs too far round its rim.
 
 A gap is looked at where a piece ends.  It closes no sooner than after gap / speed; conservative advancement
 [Mirtich 1996] goes so far, and looks again.
@@ -6,11 +7,21 @@ A gap is looked at where a piece ends.  It closes no sooner than after gap / spe
 
 from __future__ import annotations
 
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CYLINDER, ON_MESH
+import math
+
+from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CYLINDER, ON_MESH, ON_RIM
 from hapticsim.kernels.events.edge_places import fastest
 from hapticsim.kernels.geometry.contact import sphere_centre
+from hapticsim.kernels.geometry.rim import rates_of_rim
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS
+from hapticsim.kernels.motion.energy import LEFT
 from hapticsim.kernels.rows.row_table import FREE
+
+HALF = 0.5
+STEP = 0.1  # [rad] round a rim that a step of the integrator goes, as long as
+MOST_STEPS = 64  # of a piece are enough for that
+SHORTEST = 1e-3  # of a tick: no piece on a rim is shorter
 
 
 @inlined
@@ -51,3 +62,31 @@ def longest_piece(plan, state, ws, remaining):
             if way > radius and ws.guard0[k] < way:
                 longest = min(longest, max(ws.guard0[k], radius) / speed)
     return longest
+
+
+@kernel
+def piece_on_rims(plan, ws, m, seconds):
+    """How long the next piece may be [s], at most ``seconds``, where rims are held; and its steps.
+
+    The less a coin is tilted the faster the point that touches runs round the rim, and where it comes down
+    nearly flat that goes half round at once.  So a piece ends where the tilt may be HALF of what it is, and
+    its steps are short by the way round.  Of the balance of energy only a gain makes steps shorter, and one
+    that is too long here loses.  Expects the frames and velocities at the start of the piece, and its m rows.
+    """
+    longest = seconds
+    if plan.curved == 0:
+        return longest
+    for i in range(ws.counts[HELD_ROWS], m):
+        k = ws.rows[i]
+        if plan.surface_kind[k] != ON_RIM:
+            continue
+        tilt, rises, around = rates_of_rim(plan, k, ws)
+        least, moves = tilt, around
+        if rises < 0.0:
+            least, moves = HALF * tilt, math.sqrt(around * around + rises * rises)
+        if moves * longest > HALF * tilt:
+            longest = max(HALF * tilt / moves, SHORTEST * plan.tick_s)
+        while around * longest > STEP * least * ws.divisions[0] and ws.divisions[0] < MOST_STEPS:
+            ws.divisions[0] *= 4
+            ws.work[LEFT] = math.inf
+    return min(longest, seconds)

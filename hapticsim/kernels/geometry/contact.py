@@ -26,6 +26,7 @@ from hapticsim.codes import (
     ON_HULLS,
     ON_MESH,
     ON_PLANE,
+    ON_RIM,
     ON_SIDE,
 )
 from hapticsim.kernels.geometry.box_edges import edges_gap, edges_row, edges_witness, past_edges
@@ -42,6 +43,7 @@ from hapticsim.kernels.geometry.cylinder import bend_of_cylinder, nearest_on_cyl
 from hapticsim.kernels.geometry.hull_contact import hulls_gap, hulls_row, hulls_witness, past_hulls
 from hapticsim.kernels.geometry.mesh_contact import mesh_row, mesh_witness
 from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
+from hapticsim.kernels.geometry.rim import rim_row, rim_witness
 from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
@@ -180,6 +182,9 @@ def witness(plan, state, k, X):
     if plan.surface_kind[k] == ON_MESH:
         phi, nx, ny, nz, cx, cy, cz, _ = mesh_witness(plan, state, k, X)
         return phi, nx, ny, nz, cx, cy, cz, False, False, True
+    if plan.surface_kind[k] == ON_RIM:
+        phi, nx, ny, nz, cx, cy, cz = rim_witness(plan, k, X)
+        return phi, nx, ny, nz, cx, cy, cz, False, False, True
     cx, cy, cz = sphere_centre(plan, k, X)
     r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
     x, y, z = cx - ox, cy - oy, cz - oz
@@ -286,6 +291,8 @@ def contact_row(plan, state, k, i, ws):
         return hulls_row(plan, state, k, i, ws) - state.depth[k]
     if plan.surface_kind[k] == ON_MESH:
         return mesh_row(plan, state, k, i, ws) - state.depth[k]
+    if plan.surface_kind[k] == ON_RIM:
+        return rim_row(plan, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     if plan.surface_kind[k] == ON_CYLINDER:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CYLINDER, ON_MESH, ON_PLANE
+from hapticsim.codes import ON_BOX, ON_CYLINDER, ON_MESH, ON_PLANE, ON_RIM
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, has_ends, is_corner_on_box, past_side
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
 from hapticsim.kernels.geometry.mesh_contact import past_region
@@ -47,7 +47,8 @@ def feature(plan, k, X):
     Of a capsule the half extents are those of its segment: past an end it is outside in z.  Around a cylinder
     the first bit is that of the distance from the axis.
     """
-    if plan.surface_kind[k] == ON_PLANE or plan.surface_kind[k] == ON_MESH or has_ends(plan, k):
+    kind = plan.surface_kind[k]
+    if kind == ON_PLANE or kind == ON_MESH or kind == ON_RIM or has_ends(plan, k):
         return 0
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
@@ -69,7 +70,7 @@ def within(part, bit, distance):
 @inlined
 def margin(plan, state, k, part, X):
     """What is left until the row of candidate k, on this part of a box when the piece began, changes [m]."""
-    if plan.surface_kind[k] == ON_PLANE:
+    if plan.surface_kind[k] == ON_PLANE or plan.surface_kind[k] == ON_RIM:
         return math.inf
     if has_ends(plan, k):
         return EDGE - past_side(plan, state, k, X)

@@ -122,11 +122,12 @@ class Plan(Block):
     kinetic_friction: Vector = of("nb")  # coefficient of its friction once it slips
     friction_load: Vector = of("nb")  # [N] normal force, where no block gives it
     friction_normal: IntVector = of("nb")  # block whose force is the normal force, -1: friction_load
-    sphere_inward: Matrix = of("nk, 3")  # in A, unit: from a corner into its box, along a side that crosses
+    sphere_inward: Matrix = of("nk, 3")  # in A, unit: from a corner into its box, along a side that crosses,
+    # out of the end of a cylinder that has a rim
     surface_kind: IntVector = of("nk")  # codes.ON_PLANE ...
     surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
     surface_half: Matrix = of("nk, 3")  # [m] half extents of a box; of a capsule radius, radius, half length;
-    # of two that cross radius of the second, half lengths of both
+    # of two that cross radius of the second, half lengths of both; of a rim on a plane its radius first
     edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
     edge_half: Matrix = of("nk, 3")  # [m] its half extents; of a capsule 0, 0, half length
     edge_places: IntVector = of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hapticsim.codes import ON_PLANE, ONE_SIDED
-from hapticsim.kernels.events.approach import longest_piece
+from hapticsim.kernels.events.approach import longest_piece, piece_on_rims
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.guards import (
     block_of_guard,
@@ -36,6 +36,7 @@ CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
 UNSEEN_ON_MESH = 1e-9  # [m] the same on a mesh, where many ticks in a row may have none left
+VERY_OFTEN = 16  # events of one contact on a mesh in a tick
 MOST_PASSED = 64  # events on meshes, and looks ahead of fast spheres, in a tick: each triangle passed is one
 LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time must not stand still
 
@@ -56,6 +57,7 @@ def advance(plan, state, inp, out, ws, m):
         remaining = plan.tick_s - t
         watching = handled < plan.max_events and passed < MOST_PASSED and out.counts[REHEARSAL] == 0
         reach = longest_piece(plan, state, ws, remaining) if watching else remaining
+        reach = piece_on_rims(plan, ws, m, reach) if watching else reach
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         unseen = not watching and pushes_in(plan, state, ws)
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
@@ -82,7 +84,7 @@ def advance(plan, state, inp, out, ws, m):
         else:
             handled += 1
         again = fires_again(plan, state, ws, fired)
-        chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, fired))
+        chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, ws, fired))
         quick = quick + 1 if chatter else 0
         chatters = handled == plan.max_events or quick == CHATTERS
         quick = 0 if chatters else quick
@@ -147,14 +149,15 @@ def fires_again(plan, state, ws, guard):
 
 
 @inlined
-def is_hollow(plan, state, guard):
+def is_hollow(plan, state, ws, guard):
     """True for a guard of a sphere on a mesh: in a hollow it swings to rest in ever shorter times.
 
-    One that is thrown back does not come to rest between two sides.
+    One that is thrown back does not come to rest between two sides, but for what strikes very often: a
+    capsule that lies down rocks on its ends, at last too slowly to be thrown back.
     """
     if guard >= plan.contacts or not is_of_block(state, guard):
         return False
-    return is_on_mesh(plan, guard) and plan.restitution[guard] == 0.0
+    return is_on_mesh(plan, guard) and (plan.restitution[guard] == 0.0 or ws.fires[guard] > VERY_OFTEN)
 
 
 @kernel
