@@ -35,9 +35,12 @@ def _rows(
 
 def _rows_of(a: Shape, b: Shape) -> int:
     """Rows that a pair may take at once."""
-    if a.mesh is not None and b.kind == "plane":
-        return a.mesh.most_in_a_face
-    return PAIRS[a.kind, b.kind].rows
+    solids = a.solids_for(b)
+    if b.kind == "plane":
+        return sum(
+            s.mesh.most_in_a_face if s.mesh is not None else PAIRS[a.kind, "plane"].rows for s in solids
+        )
+    return len(solids) * len(b.solids_for(a)) * PAIRS[a.kind, b.kind].rows
 
 
 def _rolling(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:

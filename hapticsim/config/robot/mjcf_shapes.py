@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hapticsim.config.decomposition.points import Progress
+from hapticsim.config.decomposition.solids import solids_of
 from hapticsim.config.mesh_file.read import surface_of
+from hapticsim.config.schema.robot import Decompose
 from hapticsim.errors import ConfigError
+from hapticsim.model.joined_hull import Piece
 from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_of
@@ -21,10 +26,18 @@ PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7
 WITHOUT_END_m = 1.0  # half of what is drawn of a plane without an end
 
 
-def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | None = None) -> list[Shape]:
+def mjcf_shapes(
+    path: Path,
+    robot: MjcfRobot,
+    notes: list[str],
+    corners: int | None = None,
+    decompose: Decompose | None = None,
+    progress: Progress | None = None,
+) -> list[Shape]:
     """Return a shape for each geom that may collide, carried by its body.
 
-    A mesh is its convex hull, as in MuJoCo.  corners: how many it may have.
+    A mesh is its convex hull, as in MuJoCo.  corners: how many it may have.  decompose: it is the mesh, and
+    several convex hulls touch for it; progress is called with pieces of a line meanwhile.
 
     Raises
     ------
@@ -32,20 +45,24 @@ def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | N
     """
     mj, names = robot.mj, robot.names
     shapes: list[Shape] = []
-    read: dict[int, TriangleMesh] = {}
+    read: dict[int, tuple[TriangleMesh, tuple[Piece, ...]]] = {}
     left_out: list[str] = []
     for g in np.flatnonzero(names.touching).tolist():
         name, mesh = names.geoms[g], None
+        solids: tuple[Piece, ...] = ()
         if mj.geom_type[g] == MESH:
             number = int(mj.geom_dataid[g])
             if number not in read:
-                read[number] = _hull(path, mj, number, names.meshes[number], notes, corners)
-            mesh = read[number]
+                key = f"mesh {names.meshes[number]!r}"
+                surface = _surface(path, mj, number, key, notes, not decompose, corners)
+                made = solids_of(path, key, surface, decompose, notes, progress) if decompose else ()
+                read[number] = surface, made
+            mesh, solids = read[number]
         shape = shape_of_geom(robot, g, name, mesh)
         if shape is None:
             left_out.append(name)
         else:
-            shapes.append(shape)
+            shapes.append(replace(shape, solids=solids))
     if left_out:
         notes.append(f"geoms that are not offered as shapes are left out: {', '.join(left_out)}.")
     return shapes
@@ -90,9 +107,11 @@ def triangles_of(mj: Any, number: int) -> tuple[np.ndarray, np.ndarray]:
     return vertices, np.array(mj.mesh_face[from_ : from_ + faces], dtype=np.int64)
 
 
-def _hull(path: Path, mj: Any, number: int, name: str, notes: list[str], corners: int | None) -> TriangleMesh:
-    """The convex hull of a mesh."""
+def _surface(
+    path: Path, mj: Any, number: int, key: str, notes: list[str], convex: bool, corners: int | None
+) -> TriangleMesh:
+    """A mesh, or its convex hull."""
     try:
-        return surface_of(path, [triangles_of(mj, number)], notes, True, corners)
+        return surface_of(path, [triangles_of(mj, number)], notes, convex, corners)
     except ConfigError as error:
-        raise ConfigError(path, f"mesh {name!r}", error.problem) from None
+        raise ConfigError(path, key, error.problem) from None

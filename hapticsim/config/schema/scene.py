@@ -14,6 +14,7 @@ from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.robot import (
     MOST_CORNERS,
     Byte,
+    Decompose,
     Endpoint,
     Name,
     NotNegative,
@@ -110,6 +111,9 @@ class MeshEntry(ShapeEntry):
     corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
         default=None, description="with convex: how many corners the hull may have"
     )
+    decompose: Decompose | None = Field(
+        default=None, description="several convex hulls, to touch more than spheres; {}: with its defaults"
+    )
 
 
 AnyShape = Annotated[Sphere | Capsule | Cylinder | Box | Plane | MeshEntry, Field(discriminator="kind")]
@@ -120,6 +124,7 @@ class ContactEntry(Section):
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
         description="shape names: a sphere, capsule, box or convex mesh, and a plane, box or convex mesh; "
+        "a decomposed mesh as a convex one; "
         "two of sphere and capsule; or a sphere and a cylinder or mesh; a * in a name stands for any letters"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
