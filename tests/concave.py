@@ -11,7 +11,7 @@ import numpy as np
 
 from hapticsim.config.decomposition.solids import solids_of
 from hapticsim.config.schema.robot import Decompose
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.scene import Scene
 from hapticsim.model.triangle_mesh import TriangleMesh
 from tools.mesh_scenes import prism

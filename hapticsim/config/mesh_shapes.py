@@ -13,7 +13,7 @@ from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.schema.robot import Decompose
 from hapticsim.config.schema.scene import MeshEntry
 from hapticsim.errors import Refuse
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 Found = tuple[TriangleMesh, tuple[Piece, ...]]

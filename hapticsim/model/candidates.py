@@ -20,7 +20,7 @@ from hapticsim.codes import (
     ON_SIDE,
 )
 from hapticsim.model.hull import Features, Hull, hull_of_box, segment_of
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh

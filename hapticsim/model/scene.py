@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from hapticsim.model.constraints import Constraint
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings

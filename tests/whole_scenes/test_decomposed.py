@@ -26,7 +26,7 @@ from tests.whole_scenes.test_hulls_touch import (
     thrown,
 )
 
-SINKS = 2e-5  # [m] by which a solid of a part of 0.2 m may be off its neighbour (joined_hull.FLUSH)
+SINKS = 2e-5  # [m] by which a solid of a part of 0.2 m may be off its neighbour (joined/faces.py)
 
 
 def on_table(start: str, found=None, solid=HALF, below: float = 0.03) -> Scene:

@@ -11,7 +11,7 @@ from hapticsim.config.decomposition.points import Progress, points_of_parts
 from hapticsim.config.mesh_file.read import surface_of
 from hapticsim.config.schema.robot import Decompose
 from hapticsim.errors import ConfigError
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 NEAR = 1e-3  # of the size: a point so near to the surface is on it; CoACD cuts beside corners by 6e-4

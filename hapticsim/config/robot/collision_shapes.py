@@ -14,7 +14,7 @@ from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.robot.geometry import geometry_of
 from hapticsim.config.schema.robot import Decompose
 from hapticsim.errors import ConfigError
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.robot_file.urdf import MOST_PARTS
 from hapticsim.model.robot_file.urdf_elements import Element, name_of, root_of
 from hapticsim.model.scene import Shape

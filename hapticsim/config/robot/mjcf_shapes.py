@@ -13,7 +13,7 @@ from hapticsim.config.decomposition.solids import solids_of
 from hapticsim.config.mesh_file.read import surface_of
 from hapticsim.config.schema.robot import Decompose
 from hapticsim.errors import ConfigError
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_of

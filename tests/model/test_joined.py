@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from hapticsim.config.decomposition.solids import joined_pieces
-from hapticsim.model.joined_hull import Piece
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.triangle_mesh import TriangleMesh
 from tests.mesh_files import CUBE, CUBE_TRIANGLES
 
