@@ -22,6 +22,7 @@ from hapticsim.config.schema.scene import (
     Box,
     Capsule,
     Cylinder,
+    HeightFieldEntry,
     MeshEntry,
     Plane,
     SceneFile,
@@ -29,6 +30,7 @@ from hapticsim.config.schema.scene import (
 )
 from hapticsim.config.start import initial_state
 from hapticsim.errors import Refuse, listed, nearest
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
@@ -139,18 +141,21 @@ def _shapes(
 ) -> tuple[Shape, ...]:
     carriers = (WORLD, *model.body_names)
     shapes: list[Shape] = []
+    no_solids: tuple[Piece, ...] = ()
     read = MeshReader(file_of, refuse, notes, progress)
     for index, entry in enumerate(entries):
         if entry.name in {s.name for s in shapes}:
             raise refuse(("shapes", index, "name"), f"= {entry.name!r} is taken: shape names must be unique.")
         if entry.body not in carriers:
             raise refuse(("shapes", index, "body"), _no_body(entry.body, carriers))
-        mesh, solids = read(index, entry) if isinstance(entry, MeshEntry) else (None, ())
+        mesh, solids = None, no_solids
+        if isinstance(entry, MeshEntry | HeightFieldEntry):
+            mesh, solids = read(index, entry)
         shapes.append(
             Shape(
                 entry.name,
                 entry.body,
-                entry.kind,
+                "mesh" if mesh is not None else entry.kind,
                 _size(entry, mesh),
                 entry.origin.placement(),
                 _color(entry.color),

@@ -10,6 +10,7 @@ import numpy as np
 
 from hapticsim.config.decomposition.points import Progress
 from hapticsim.config.decomposition.solids import solids_of
+from hapticsim.config.height_field.surface import surface_of_heights
 from hapticsim.config.mesh_file.read import surface_of
 from hapticsim.config.schema.robot import Decompose
 from hapticsim.errors import ConfigError
@@ -22,7 +23,7 @@ from hapticsim.model.surface import Surface
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 # mjtGeom
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7
+PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 1, 2, 3, 5, 6, 7
 WITHOUT_END_m = 1.0  # half of what is drawn of a plane without an end
 
 
@@ -50,6 +51,8 @@ def mjcf_shapes(
     for g in np.flatnonzero(names.touching).tolist():
         name, mesh = names.geoms[g], None
         solids: tuple[Piece, ...] = ()
+        if mj.geom_type[g] == HEIGHT_FIELD:
+            mesh = height_field_of(path, mj, g, name)
         if mj.geom_type[g] == MESH:
             number = int(mj.geom_dataid[g])
             if number not in read:
@@ -82,7 +85,7 @@ def shape_of_geom(robot: MjcfRobot, g: int, name: str, mesh: TriangleMesh | Surf
             kind, size = "capsule" if k == CAPSULE else "cylinder", (a, 2.0 * b)
         case k if k == BOX:
             kind, size = "box", (a, b, c)
-        case k if k == MESH and mesh is not None:
+        case k if k in (MESH, HEIGHT_FIELD) and mesh is not None:
             kind, size = "mesh", tuple(np.abs(mesh.vertices).max(axis=0).tolist())
         case _:
             return None
@@ -97,6 +100,16 @@ def shape_of_geom(robot: MjcfRobot, g: int, name: str, mesh: TriangleMesh | Surf
         mesh if isinstance(mesh, TriangleMesh) else None,
         mesh if isinstance(mesh, Surface) else None,
     )
+
+
+def height_field_of(path: Path, mj: Any, g: int, name: str) -> TriangleMesh:
+    """The surface of a geom that is a height field: data from 0 to 1 times a height, solid to its base."""
+    number = int(mj.geom_dataid[g])
+    x, y, high, below = mj.hfield_size[number].tolist()
+    rows, columns, first = (int(a[number]) for a in (mj.hfield_nrow, mj.hfield_ncol, mj.hfield_adr))
+    data = np.array(mj.hfield_data[first : first + rows * columns], float).reshape(rows, columns)
+    below += high * float(data.min(initial=0.0)) if data.size else 0.0
+    return surface_of_heights(path, f"geom {name!r}", high * data, (2.0 * x, 2.0 * y), below)
 
 
 def triangles_of(mj: Any, number: int) -> tuple[np.ndarray, np.ndarray]:

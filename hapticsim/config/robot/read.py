@@ -167,7 +167,7 @@ def _of_mjcf(
         shapes = mjcf_shapes(path, robot, notes, entry.corners, entry.decompose, progress)
     visuals: list[Shape] = []
     if entry.visual:
-        visuals, shapes = mjcf_visuals(robot, shapes, notes)
+        visuals, shapes = mjcf_visuals(path, robot, shapes, notes)
     start: dict[str, JointState] = {}
     if entry.keyframe is not None:
         valid = robot.names.keyframes

@@ -116,7 +116,36 @@ class MeshEntry(ShapeEntry):
     )
 
 
-AnyShape = Annotated[Sphere | Capsule | Cylinder | Box | Plane | MeshEntry, Field(discriminator="kind")]
+def _rows(value: Any) -> list[list[float]]:
+    rows = value if isinstance(value, list) else []
+    if not rows or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
+        raise ValueError("is no table")
+    if not all(isinstance(h, int | float) and not isinstance(h, bool) for row in rows for h in row):
+        raise ValueError("is no table of numbers")
+    return [[float(h) for h in row] for row in rows]
+
+
+Heights = Annotated[Any, AfterValidator(_rows), Words("a list of rows with as many finite numbers each")]
+
+
+class HeightFieldEntry(ShapeEntry):
+    """Heights over a grid in x and y about the shape's origin, solid below; spheres may touch it."""
+
+    kind: Literal["height_field"] = Field(description="height_field")
+    file: PathName | None = Field(
+        default=None, description="NPY, CSV or grey PNG file with the heights, relative to this config"
+    )
+    heights_m: Heights | None = Field(
+        default=None, description="instead: rows of heights along x, the first at the lowest y"
+    )
+    size_m: PositiveVector2 = Field(description="length along x and along y, from first to last height")
+    scale: Positive = Field(default=1.0, description="metres per unit of the file")
+    base_m: Positive = Field(default=0.1, description="how far it is solid below its lowest height")
+
+
+AnyShape = Annotated[
+    Sphere | Capsule | Cylinder | Box | Plane | MeshEntry | HeightFieldEntry, Field(discriminator="kind")
+]
 
 
 class ContactEntry(Section):
