@@ -50,6 +50,8 @@ def _beside(
         other.planes[:, :3] @ middle - other.planes[:, 3] - FLUSH * size,
         other.planes[:, :3] @ along,
     )
+    if np.any(heights > max(-start, end) * np.abs(rise)):
+        return [part]
     first, last = start, end
     for height, up in zip(heights.tolist(), rise.tolist(), strict=True):
         if abs(up) < FLUSH:

@@ -14,8 +14,12 @@ def outside(polygon: np.ndarray, plane: np.ndarray, other: Hull, size: float) ->
     """What is left of a convex polygon (n, 3) in a plane where another hull lies beyond: convex pieces."""
     rest, pieces = polygon, []
     beyond = 2.0 * FLUSH * size * plane[:3]
+    if np.any(np.all((polygon + beyond) @ other.planes[:, :3].T >= other.planes[:, 3], axis=0)):
+        return [polygon]
     for m in other.planes:
         heights = (rest + beyond) @ m[:3] - m[3]
+        if heights.max() <= 0.0:
+            continue
         out = _clipped(rest, -heights)
         if _width(out) > LEAST * size:
             pieces.append(out)

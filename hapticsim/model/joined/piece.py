@@ -54,8 +54,8 @@ def joined(hull: Hull, others: Sequence[Hull], size: float) -> Features:
 
 
 def _may_meet(hull: Hull, other: Hull, near: float) -> bool:
-    apart = np.linalg.norm(hull.ball[:3] - other.ball[:3])
-    return bool(apart <= hull.ball[3] + other.ball[3] + near)
+    low, high = hull.vertices.min(axis=0) - near, hull.vertices.max(axis=0) + near
+    return bool(np.all(other.vertices.max(axis=0) >= low) and np.all(other.vertices.min(axis=0) <= high))
 
 
 def _depth(hull: Hull, point: np.ndarray) -> float:
