@@ -6,12 +6,15 @@ import itertools
 
 import numpy as np
 import pytest
+import trimesh
 from scipy.spatial.transform import Rotation
 
 from hapticsim.config.decomposition.solids import joined_pieces
+from hapticsim.kernels.memory.arrays import HULL
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.triangle_mesh import TriangleMesh
 from tests.mesh_files import CUBE, CUBE_TRIANGLES
+from tools.mesh_scenes import mesh_of
 
 STEP = 1e-3  # of 1 m: far beyond what counts as flush, far less than the solids
 AWAY = 5e-3  # [m] from borders, where looking by steps may say either
@@ -129,3 +132,18 @@ def test_a_solid_alone_touches_with_all_it_has():
     assert np.array_equal(piece.features.lines, alone.lines)
     assert all(np.array_equal(a, b) for a, b in zip(piece.features.borders, alone.borders, strict=True))
     assert piece.features.rings == alone.rings and not any(len(points) for points in piece.features.held)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_many_solids_no_more_shows_than_a_tick_tells_apart(seed):
+    """Sixty-four balls of 64 corners that overlap one another."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(64):
+        way = rng.normal(size=(64, 3))
+        ball = trimesh.convex.convex_hull(
+            0.3 * way / np.linalg.norm(way, axis=1, keepdims=True) + rng.uniform(-0.4, 0.4, 3)
+        )
+        found.append(mesh_of(ball))
+    for piece in joined_pieces(found)[::16]:
+        assert len(piece.features.planes) < HULL and len(piece.features.lines) < HULL

@@ -10,6 +10,7 @@ from hapticsim.model.hull import Hull
 from hapticsim.model.joined.faces import FLUSH, LEAST
 
 STRAIGHT = 1e-3  # [rad] by which the wedge about an edge is less than straight at least
+MOST_ROWS = 5  # of an edge; the 186 of a hull of 64 corners have 930, of 1024 that a tick tells apart
 NEVER = -1.0  # half length along which an edge is touched [m]
 Interval = tuple[float, float, float, float]  # along an edge from, to [m]; wedge from, to [rad]
 
@@ -32,7 +33,7 @@ def showing(edge: np.ndarray, others: Sequence[Hull], size: float) -> list[np.nd
             at, length = middle + 0.5 * (start + end) * along, 0.5 * (end - start)
             ways = [np.cos(angle) * x + np.sin(angle) * y for angle in (low, high)]
             rows.append(np.array([*at, *along, length, *ways[0], *ways[1], length]))
-    return rows
+    return rows if len(rows) <= MOST_ROWS else [np.array([*edge, half])]
 
 
 def _beside(

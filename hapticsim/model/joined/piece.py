@@ -19,6 +19,7 @@ from hapticsim.model.joined.edges import showing
 from hapticsim.model.joined.faces import FLUSH, outside
 from hapticsim.model.triangle_mesh import TriangleMesh
 
+MOST_CUTS = 8  # pieces of a face; the 124 of a hull of 64 corners have 992, of 1024 that a tick tells apart
 HIDDEN = np.array([[0.0, 0.0, 0.0, -1e6]])  # a border that any point is far past [m]
 
 
@@ -43,6 +44,8 @@ def joined(hull: Hull, others: Sequence[Hull], size: float) -> Features:
         pieces = [hull.vertices[list(face)]]
         for other in near:
             pieces = [left for piece in pieces for left in outside(piece, plane, other, size)]
+        if len(pieces) > MOST_CUTS:
+            pieces = [hull.vertices[list(face)]]
         planes += [plane] * max(len(pieces), 1)
         borders += [border_of(piece, plane[:3]) for piece in pieces] or [HIDDEN]
     lines = [line for edge in hull.edge_lines for line in showing(edge, near, size)]
