@@ -6,6 +6,7 @@ Plain geometry, beside the gaps of the kernels: for what may start, and for who 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
@@ -23,8 +24,17 @@ CROSS = np.cross(np.eye(3)[:, None], np.eye(3)).transpose(1, 0, 2)  # [k] @: a -
 
 
 def overlap_of(a: Shape, X_WA: Placement, b: Shape, X_WB: Placement) -> float | None:
-    """Depth [m] of one shape in another at these poses, at most 0 where apart; None of other pairs."""
+    """Depth [m] of one shape in another at these poses, at most 0 where apart; None of other pairs.
+
+    Of a mesh with solids it is that of the one that is deepest.
+    """
     a, b = touching_as(a, b)
+    if {"sphere", "plane"} & {a.kind, b.kind}:
+        return None
+    if a.solids or b.solids:
+        pairs = itertools.product(a.solids_for(b), b.solids_for(a))
+        depths = [overlap_of(solid_a, X_WA, solid_b, X_WB) for solid_a, solid_b in pairs]
+        return max((depth for depth in depths if depth is not None), default=None)
     if a.kind == "box" and b.kind == "box":
         return overlap_of_boxes(a.size, X_WA, b.size, X_WB)
     if a.kind in HULLS and b.kind in HULLS:

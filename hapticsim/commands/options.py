@@ -167,6 +167,6 @@ def load_scene(config: Path, settings: Sequence[str] | None = None) -> Any:
     from hapticsim.config.load import load
     from hapticsim.config.overrides import parse_settings
 
-    scene = load(config, parse_settings(settings or ()), "--set")
+    scene = load(config, parse_settings(settings or ()), "--set", tell)
     tell_notes(scene.notes)
     return scene

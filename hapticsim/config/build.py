@@ -13,7 +13,8 @@ from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
 from hapticsim.config.contacts.notes import contact_notes
 from hapticsim.config.contacts.pairs import contact_pairs
-from hapticsim.config.mesh_file.read import read_mesh
+from hapticsim.config.decomposition.points import Progress
+from hapticsim.config.mesh_shapes import MeshReader
 from hapticsim.config.motion import torque_laws, with_springs
 from hapticsim.config.robot.read import read_robot
 from hapticsim.config.schema.scene import (
@@ -21,6 +22,7 @@ from hapticsim.config.schema.scene import (
     Box,
     Capsule,
     Cylinder,
+    HeightFieldEntry,
     MeshEntry,
     Plane,
     SceneFile,
@@ -28,6 +30,7 @@ from hapticsim.config.schema.scene import (
 )
 from hapticsim.config.start import initial_state
 from hapticsim.errors import Refuse, listed, nearest
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
@@ -54,20 +57,23 @@ def build(
     source: str,
     file_of: Callable[[tuple[str | int, ...]], Path],
     refuse: Refuse,
+    progress: Progress | None = None,
 ) -> Scene:
     """Make the scene.
 
     file_of : tells which file of an ``extends`` chain holds a place.
     refuse : makes the refusal of a value in its place.
+    progress : called with pieces of a line while a mesh is decomposed.
     """
     notes: list[str] = []
-    robot = read_robot(entry.robot, entry.name, file_of, refuse, notes)
+    robot = read_robot(entry.robot, entry.name, file_of, refuse, notes, progress)
     model = robot.model
     if model.has_own_gravity and "gravity_m_per_s2" in entry.model_fields_set:
         notes.append("gravity_m_per_s2 is not used: the file of a mechanism says its gravity.")
     if entry.robot.mjcf is None or "gravity_m_per_s2" in entry.model_fields_set:  # the file says one, too
         model = model.with_gravity(np.array(entry.gravity_m_per_s2))
-    shapes = _with_robot(_shapes(entry.shapes, model, file_of, refuse, notes), robot.shapes, refuse)
+    shapes = _shapes(entry.shapes, model, file_of, refuse, notes, progress)
+    shapes = _with_robot(shapes, robot.shapes, refuse)
     q0, u0 = initial_state(entry.initial, model, robot.start, refuse, notes)
     mapping = entry.mapping
     contacts = contact_pairs(entry.contacts, shapes, model, robot.apart, refuse, notes)
@@ -134,37 +140,31 @@ def _shapes(
     file_of: Callable[[tuple[str | int, ...]], Path],
     refuse: Refuse,
     notes: list[str],
+    progress: Progress | None,
 ) -> tuple[Shape, ...]:
     carriers = (WORLD, *model.body_names)
     shapes: list[Shape] = []
-    read: dict[tuple[Path, tuple[float, ...], bool, int | None], TriangleMesh] = {}
+    no_solids: tuple[Piece, ...] = ()
+    read = MeshReader(file_of, refuse, notes, progress)
     for index, entry in enumerate(entries):
         if entry.name in {s.name for s in shapes}:
             raise refuse(("shapes", index, "name"), f"= {entry.name!r} is taken: shape names must be unique.")
         if entry.body not in carriers:
             raise refuse(("shapes", index, "body"), _no_body(entry.body, carriers))
-        mesh = None
-        if isinstance(entry, MeshEntry):
-            place = ("shapes", index, "file")
-            if "\0" in entry.file:
-                raise refuse(place, f"= {entry.file!r} is not a path: remove the NUL character.")
-            if entry.corners is not None and not entry.convex:
-                raise refuse(("shapes", index, "corners"), "is for hulls: write convex: true, or remove it.")
-            path, scale = file_of(place).parent / entry.file, tuple(np.broadcast_to(entry.scale, 3).tolist())
-            key = (path, scale, entry.convex, entry.corners)
-            if key not in read:
-                read[key] = read_mesh(path, scale, notes, entry.convex, entry.corners)
-            mesh = read[key]
+        mesh, solids = None, no_solids
+        if isinstance(entry, MeshEntry | HeightFieldEntry):
+            mesh, solids = read(index, entry)
         shapes.append(
             Shape(
                 entry.name,
                 entry.body,
-                entry.kind,
+                "mesh" if mesh is not None else entry.kind,
                 _size(entry, mesh),
                 entry.origin.placement(),
                 _color(entry.color),
                 mesh,
                 sides=entry.sides if isinstance(entry, Cylinder) else None,
+                solids=solids,
             )
         )
     return tuple(shapes)

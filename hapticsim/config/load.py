@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from hapticsim.arguments import a_function
 from hapticsim.config.build import build
 from hapticsim.config.overrides import Place, apply_overrides, key_below, key_of
 from hapticsim.config.plain_data import plain
@@ -33,6 +34,7 @@ def load(
     path: str | Path | Mapping[str, Any],
     overrides: Mapping[str, Any] | None = None,
     option: str = "overrides",
+    progress: Callable[[str], Any] | None = None,
 ) -> Scene:
     """Read a scene.
 
@@ -44,13 +46,15 @@ def load(
     overrides : values by dotted key, such as ``{"robot.bodies.puck.inertial.mass_kg": 0.5}``, laid over the
         scene as if the file had been edited; entries of lists by their ``name`` or number.
     option : what refusals call the overrides.
+    progress : called with pieces of a line while a mesh is decomposed, which takes seconds and is kept.
 
     Raises
     ------
     ConfigError : one sentence with the file, the key, what was found and what is allowed.
     """
+    a_function("load", "progress", progress)
     if isinstance(path, Mapping):
-        return _scene(plain(path, NO_FILE), None, Path(NO_FILE), overrides, option)
+        return _scene(plain(path, NO_FILE), None, Path(NO_FILE), overrides, option, progress)
     if not isinstance(path, str | Path):
         raise ConfigError(
             "load",
@@ -59,7 +63,7 @@ def load(
         )
     file = scene_path(path)
     text = read_text(file)
-    return _scene(parse(file, text), text, file, overrides, option)
+    return _scene(parse(file, text), text, file, overrides, option, progress)
 
 
 def loads(text: str, path: str | Path = "<text>") -> Scene:
@@ -73,6 +77,7 @@ def _scene(
     path: Path,
     overrides: Mapping[str, Any] | None = None,
     option: str = "",
+    progress: Callable[[str], Any] | None = None,
 ) -> Scene:
     layers = _layers(data, path)
     data = {}
@@ -94,7 +99,7 @@ def _scene(
         except ValidationError as error:
             raise refuse(*sentence(SceneFile, error)) from None
         source = text if text is not None and whole else to_text(_from_here(data, layers, path))
-        scene = build(entry, path, source, lambda place: _file_of(place, layers), refuse)
+        scene = build(entry, path, source, lambda place: _file_of(place, layers), refuse, progress)
         return replace(scene, overrides=laid_over)
     except ConfigError as error:  # about something that an override has a part in
         if error.file != option and (key := key_below(error.key, given)):

@@ -90,7 +90,10 @@ def missing_extras(file: Path) -> list[str]:
         missing.append("mechanisms")
     if mjcf and find_spec("mujoco") is None:
         missing.append("mjcf")
-    meshes = any(shape.get("kind") == "mesh" for shape in scene.get("shapes", []))
+    shapes = scene.get("shapes", [])
+    if any("decompose" in one for one in (urdf, mjcf, *shapes)) and find_spec("coacd") is None:
+        missing.append("decomposition")
+    meshes = any(shape.get("kind") == "mesh" for shape in shapes)
     meshes = meshes or urdf.get("collision") or (bool(urdf) and urdf.get("visual", True))
     if meshes and find_spec("trimesh") is None:
         missing.append("meshes")

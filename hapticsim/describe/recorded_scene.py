@@ -86,7 +86,7 @@ def _check_meshes(recording: Recording, scene: Scene) -> None:
 
 
 def _fingerprints(scene: Scene) -> dict[str, str]:
-    return {s.name: s.mesh.fingerprint for s in scene.shapes if s.mesh is not None}
+    return {s.name: s.fingerprint for s in scene.shapes if s.mesh is not None}
 
 
 def _hash(text: str) -> str:

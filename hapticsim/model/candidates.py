@@ -20,7 +20,8 @@ from hapticsim.codes import (
     ON_RIM,
     ON_SIDE,
 )
-from hapticsim.model.hull import Hull, hull_of_box, segment_of
+from hapticsim.model.hull import Features, Hull, hull_of_box, segment_of
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.triangle_mesh import TriangleMesh, prism
@@ -81,6 +82,7 @@ class Candidate:
     places: int = 0  # Plan.edge_places
     mesh: TriangleMesh | None = None  # of ON_MESH
     hulls: tuple[Hull, Hull] | None = None  # of ON_HULLS
+    features: tuple[Features, ...] = ()  # what touches of both
 
     @property
     def is_curved(self) -> bool:
@@ -224,14 +226,20 @@ def hull_of(shape: Shape) -> Hull:
     return hull_of_box((x, y, z))
 
 
+def features_of(shape: Shape) -> Features:
+    """What touches of a solid: all of it, or of one that is joined to others what shows."""
+    return shape.mesh.features if isinstance(shape.mesh, Piece) else hull_of(shape).features
+
+
 def places_of_hulls(a: Shape, b: Shape, count: int) -> list[Candidate]:
     """Places for the features by which two convex solids touch; of a capsule for edges across its side."""
     middle, none, hulls = a.X_BS.translation, np.zeros(3), (hull_of(a), hull_of(b))
+    features = (features_of(a), features_of(b))
     radius = a.size[0] if a.kind == "capsule" else 0.0
     return [
         Candidate(
             a.name, b.name, a.body, middle, radius, none, b.body, ON_HULLS, b.X_BS, half_of(b), a.X_BS,
-            places=0 if i else count, hulls=hulls,
+            places=0 if i else count, hulls=hulls, features=features,
         )
         for i in range(count)
     ]  # fmt: skip
@@ -243,43 +251,49 @@ def candidates_of(scene: Scene) -> list[Candidate]:
     A box against a box gives the corners of each on the faces of the other, and places for edges that cross;
     a capsule against a box its ends, the corners of the box on its side, and places for edges across it.  A
     capsule against a capsule gives its ends on the other, the ends of that on its side, and side across side.
-    A cylinder on a plane gives both rims, and fixed points of them.
+    A cylinder on a plane gives both rims, and fixed points of them.  A mesh with solids gives what each of
+    these gives alone, under its own name.
     """
     shapes = {s.name: s for s in scene.shapes}
     found = []
     for pair in scene.contacts:
         a, b = touching_as(shapes[pair.a], shapes[pair.b])
-        kind = PAIRS.get((a.kind, b.kind))
-        if kind is None:
-            a, b, kind = b, a, PAIRS[b.kind, a.kind]
-        if (a.kind, b.kind) == ("cylinder", "plane"):
-            found += rims_on_plane(a, b)
-        for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
-            if touched is None or touched == ON_MESH or touched == ON_HULLS:
-                continue
-            for centre, radius, inward in spheres_of(ball):
-                found.append(
-                    Candidate(
-                        a=ball.name,
-                        b=surface.name,
-                        sphere_body=ball.body,
-                        centre_B=centre,
-                        radius=radius,
-                        inward_B=inward,
-                        surface_body=surface.body,
-                        kind=touched,
-                        X_BS=surface.X_BS,
-                        half=half_of(surface),
-                    )
+        for solid_a, solid_b in itertools.product(a.solids_for(b), b.solids_for(a)):
+            found += _candidates_of_pair(solid_a, solid_b)
+    return found
+
+
+def _candidates_of_pair(a: Shape, b: Shape) -> list[Candidate]:
+    kind = PAIRS.get((a.kind, b.kind))
+    if kind is None:
+        a, b, kind = b, a, PAIRS[b.kind, a.kind]
+    found = rims_on_plane(a, b) if (a.kind, b.kind) == ("cylinder", "plane") else []
+    for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
+        if touched is None or touched == ON_MESH or touched == ON_HULLS:
+            continue
+        for centre, radius, inward in spheres_of(ball):
+            found.append(
+                Candidate(
+                    a=ball.name,
+                    b=surface.name,
+                    sphere_body=ball.body,
+                    centre_B=centre,
+                    radius=radius,
+                    inward_B=inward,
+                    surface_body=surface.body,
+                    kind=touched,
+                    X_BS=surface.X_BS,
+                    half=half_of(surface),
                 )
-        if kind.crossing:
-            found.append(crossing_of(a, b))
-        if kind.surface == ON_MESH:
+            )
+    if kind.crossing:
+        found.append(crossing_of(a, b))
+    if kind.surface == ON_MESH:
+        found += places_on_mesh(a, b, kind.places)
+    elif kind.surface == ON_HULLS:
+        if a.kind == "capsule":
             found += places_on_mesh(a, b, kind.places)
-        elif kind.surface == ON_HULLS:
-            if a.kind == "capsule":
-                found += places_on_mesh(a, b, kind.places)
-            found += places_of_hulls(a, b, kind.places)
-        elif kind.places:
-            found += places_of(a, b, kind.places)
+        found += places_of_hulls(a, b, kind.places)
+    elif kind.places:
+        found += places_of(a, b, kind.places)
     return found

@@ -14,6 +14,19 @@ LEAST_FACES = 3  # that meet at a vertex; one with fewer lies within a face, or 
 
 
 @dataclass(frozen=True, eq=False)
+class Features:
+    """What touches of a convex solid, in the axes of its shape."""
+
+    planes: np.ndarray  # (nf, 4) of faces: unit normal outwards, and its product with a point of the face [m]
+    borders: list[
+        np.ndarray
+    ]  # of each face (n, 4) planes through its edges: normal off the face, and the same
+    lines: np.ndarray  # (ne, 14) as Hull.edge_lines, and the half length along which an edge touches [m]
+    rings: list[list[int]]  # of each vertex those at the other end of its edges
+    held: list[np.ndarray]  # of each vertex points (n, 3) [m] of other solids that hold it
+
+
+@dataclass(frozen=True, eq=False)
 class Hull:
     """Vertices, and faces that are polygons of them, counter-clockwise seen from outside.
 
@@ -59,6 +72,25 @@ class Hull:
         middle = 0.5 * (self.vertices.min(axis=0) + self.vertices.max(axis=0))
         return np.array([*middle, np.linalg.norm(self.vertices - middle, axis=1).max()])
 
+    @cached_property
+    def rings(self) -> list[list[int]]:
+        """Of each vertex those at the other end of its edges."""
+        beside: list[list[int]] = [[] for _ in self.vertices]
+        for u, v in self.edges[:, :2].tolist():
+            beside[u].append(v)
+            beside[v].append(u)
+        return beside
+
+    @cached_property
+    def features(self) -> Features:
+        """All its faces, edges and vertices."""
+        borders = [
+            border_of(self.vertices[list(face)], plane[:3])
+            for face, plane in zip(self.faces, self.planes, strict=True)
+        ]
+        lines = np.column_stack([self.edge_lines, self.edge_lines[:, 6]])
+        return Features(self.planes, borders, lines, self.rings, [np.zeros((0, 3))] * len(self.vertices))
+
     @property
     def most_in_a_face(self) -> int:
         """Vertices of the face that has most of them."""
@@ -68,6 +100,15 @@ class Hull:
 def around(face: Polygon) -> list[tuple[int, int]]:
     """The edges of a face, in its direction."""
     return list(zip(face, (*face[1:], face[0]), strict=True))
+
+
+def border_of(polygon: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    """Planes (n, 4) through the edges of a polygon (n, 3) and across it: normal off it, and its product with
+    a point of the edge [m]."""
+    u, v = polygon, np.roll(polygon, -1, axis=0)
+    m = np.cross(v - u, normal)
+    m /= np.linalg.norm(m, axis=1, keepdims=True)
+    return np.column_stack([m, np.sum(m * u, axis=1)])
 
 
 class Segment(Hull):

@@ -5,11 +5,13 @@ Built by ``config.load``; everything here is checked, in SI units, and never cha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import hashlib
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from hapticsim.model.constraints import Constraint
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
@@ -41,6 +43,21 @@ class Shape:
     surface: Surface | None = None  # the same of one that is drawn and never touched
     is_drawn: bool = True  # False: what the robot looks like there is drawn instead
     sides: int | None = None  # of a cylinder: those of the prism that other solids touch; None: they cannot
+    solids: tuple[Piece, ...] = ()  # convex ones, by which a concave mesh touches all but spheres
+
+    def solids_for(self, other: Shape) -> tuple[Shape, ...]:
+        """The shapes that touch another for this one: itself, or one for each of its solids."""
+        if not self.solids or other.kind == "sphere":
+            return (self,)
+        return tuple(replace(self, mesh=solid, solids=()) for solid in self.solids)
+
+    @property
+    def fingerprint(self) -> str:
+        """By which a recording knows the surface again, and the solids; empty where it has no mesh."""
+        if self.mesh is None or not self.solids:
+            return self.mesh.fingerprint if self.mesh else ""
+        prints = [mesh.fingerprint for mesh in (self.mesh, *self.solids)]
+        return hashlib.sha256(" ".join(prints).encode()).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)

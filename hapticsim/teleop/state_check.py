@@ -19,7 +19,7 @@ from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.hull_contact import ACROSS, VERTEX_OF_A, VERTEX_OF_B
 from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
 from hapticsim.kernels.memory.arrays import HULL
-from hapticsim.model.hull import Hull
+from hapticsim.model.hull import Features
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
 VOLUME = 1e300  # solve/speed_selection.py, UNCHOSEN
@@ -139,13 +139,12 @@ class StateCheck:
         return lambda values: any(rule(values) for rule in ranges)
 
     @staticmethod
-    def _pairs_of_hulls(hulls: tuple[Hull, Hull]) -> Rule:
+    def _pairs_of_hulls(a: Features, b: Features) -> Rule:
         """Features of two hulls as State.face holds them (geometry/hull_contact.py)."""
-        a, b = hulls
         counts = {
-            ACROSS: (len(a.edges), len(b.edges)),
-            VERTEX_OF_A: (len(a.vertices), len(b.faces)),
-            VERTEX_OF_B: (len(b.vertices), len(a.faces)),
+            ACROSS: (len(a.lines), len(b.lines)),
+            VERTEX_OF_A: (len(a.rings), len(b.planes)),
+            VERTEX_OF_B: (len(b.rings), len(a.planes)),
         }
 
         def is_one(values: np.ndarray) -> bool:
@@ -169,7 +168,7 @@ class StateCheck:
             if candidate.kind == ON_EDGES:
                 held[k] = edges
             elif candidate.hulls is not None:
-                held[k] = self._pairs_of_hulls(candidate.hulls)
+                held[k] = self._pairs_of_hulls(*candidate.features)
             elif candidate.kind == ON_MESH:
                 first = int(assembly.plan.mesh_first[k])
                 held[k] = features.setdefault(first, self._features(assembly, k))

@@ -214,7 +214,7 @@ def test_a_convex_mesh_may_touch_a_plane_and_another_may_not(folder):
     written(folder / "bone.obj", dented, CUBE_TRIANGLES)
     assert refusal(folder, HULL.replace(", convex: true", ""), pair).endswith(
         "= [part, floor] has the mesh 'part' touch a plane, and it is not convex: give it convex: true and "
-        "corners: a number up to 64 (of a robot: robot.urdf or robot.mjcf)."
+        "corners: a number up to 64, or decompose: {} (of a robot: robot.urdf or robot.mjcf)."
     )
     assert refusal(folder, HULL.replace("convex: true", "corners: 8"), pair) == (
         "shapes[4].corners is for hulls: write convex: true, or remove it."
@@ -234,7 +234,7 @@ def test_a_convex_mesh_may_touch_boxes_capsules_and_others_and_a_hollow_one_not(
     found = refusal(folder, shapes.replace(", convex: true", "", 1), pair)
     assert found.endswith(
         f"has the mesh 'part' touch a {kind}, and it is not convex: give it convex: true and corners: "
-        "a number up to 64 (of a robot: robot.urdf or robot.mjcf)."
+        "a number up to 64, or decompose: {} (of a robot: robot.urdf or robot.mjcf)."
     )
 
 

@@ -19,6 +19,7 @@ from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
 from hapticsim.realtime.exchange import adopt
 from hapticsim.teleop.handover import HAND, MECHANISM, without_hand
 from hapticsim.teleop.state_check import StateCheck
+from tests.concave import decomposed, with_solids
 from tests.processes import CONFIGS, ROOT
 from tests.whole_scenes.test_edges_cross import BOX, scene
 from tests.whole_scenes.test_hulls_touch import flat
@@ -219,6 +220,28 @@ def test_a_place_on_a_mesh_holds_a_feature_of_its_own_mesh_or_none():
         wrong = held.copy()
         wrong[face] = value
         assert check.trouble(wrong) == "its face is out of range"
+
+
+def test_a_place_for_solids_that_are_joined_takes_what_shows_of_them():
+    """A side of the bar of a cross shows twice, on either side of an arm: it has more places than faces."""
+    found = decomposed("cross", 0.01)
+    made = with_solids(
+        hulls([box_mesh((0.1, 0.1, 0.05))], [flat(0.0, 0.0, 0.031)], (0.5, 0.5, 0.05)), ["table"], found
+    )
+    sim = hs.Simulation(made)
+    check, face = StateCheck(sim.assembly), place_of(sim.fork().state, "face")
+    for _ in range(60):
+        sim.step()
+        assert check.trouble(packed_of(sim)) == ""
+    assert sim.state.contacts
+    row, k = (
+        packed_of(sim),
+        [c.features for c in sim.assembly.candidates].index(sim.assembly.candidates[0].features),
+    )
+    a, b = sim.assembly.candidates[k].features
+    for j, trouble in ((len(b.planes) - 1, ""), (len(b.planes), "its face is out of range")):
+        row[face + k] = EDGE_PAIR + (1 * HULL + 0) * HULL + j
+        assert len(a.rings) == 8 and check.trouble(row) == trouble
 
 
 def test_a_place_for_hulls_takes_features_that_they_have():

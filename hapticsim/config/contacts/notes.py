@@ -40,11 +40,14 @@ def _rows(
 
 def _rows_of(a: Shape, b: Shape) -> int:
     """Rows that a pair may take at once."""
-    if a.mesh is not None and b.kind == "plane":
-        return a.mesh.most_in_a_face
     a, b = touching_as(a, b)
+    solids = a.solids_for(b)
+    if b.kind == "plane":
+        return sum(
+            s.mesh.most_in_a_face if s.mesh is not None else PAIRS[a.kind, "plane"].rows for s in solids
+        )
     kinds = (a.kind, b.kind)
-    return PAIRS[kinds if kinds in PAIRS else (b.kind, a.kind)].rows
+    return len(solids) * len(b.solids_for(a)) * PAIRS[kinds if kinds in PAIRS else (b.kind, a.kind)].rows
 
 
 def _rolling(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint]) -> Iterable[str]:

@@ -40,6 +40,7 @@ def contact_pairs(
     anchor, are_neighbours = model.rigid_groups(), neighbours_of(model)
     pairs: list[ContactPair] = []
     seen: set[frozenset[str]] = set()
+    count = 0
     for index, entry in enumerate(entries):
         place = ("contacts", index, "between")
         named = _pairs_of(entry.between, shapes, place, refuse)
@@ -73,8 +74,10 @@ def contact_pairs(
                 )
             if _key(a, b) in seen:
                 raise refuse(place, f"= [{a.name}, {b.name}] is there twice: keep one.")
-            if len(pairs) == MOST_PAIRS:
-                raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes: name fewer.")
+            count += len(a.solids_for(b)) * len(b.solids_for(a))
+            if count > MOST_PAIRS:
+                of_solids = "" if count == len(pairs) + 1 else ", each hull of a decomposed mesh counted"
+                raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes{of_solids}: name fewer.")
             seen.add(_key(a, b))
             pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
     return tuple(pairs)
@@ -225,13 +228,15 @@ def _partners(kind: str) -> str:
 def _check_hull(hull: Shape, other: Shape, place: Place, refuse: Refuse) -> None:
     """Refuse a mesh that is not convex, or has too many corners, where its corners are to touch."""
     assert hull.mesh is not None
+    if hull.solids:
+        return
     found = "" if len(hull.mesh.vertices) <= MOST_CORNERS else f"has {len(hull.mesh.vertices)} corners"
     if found or not hull.mesh.is_convex:
         raise refuse(
             place,
             f"= [{hull.name}, {other.name}] has the mesh {hull.name!r} touch a {other.kind}, and it "
-            f"{found or 'is not convex'}: give it convex: true and corners: a number up to {MOST_CORNERS} "
-            "(of a robot: robot.urdf or robot.mjcf).",
+            f"{found or 'is not convex'}: give it convex: true and corners: a number up to {MOST_CORNERS}, "
+            "or decompose: {} (of a robot: robot.urdf or robot.mjcf).",
         )
 
 

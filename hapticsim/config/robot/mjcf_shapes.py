@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from hapticsim.config.decomposition.points import Progress
+from hapticsim.config.decomposition.solids import solids_of
+from hapticsim.config.height_field.surface import surface_of_heights
 from hapticsim.config.mesh_file.read import surface_of
 from hapticsim.config.robot.geometry import sides_of
+from hapticsim.config.schema.robot import Decompose
 from hapticsim.errors import ConfigError
+from hapticsim.model.joined.piece import Piece
 from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_of
@@ -19,15 +24,23 @@ from hapticsim.model.surface import Surface
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 # mjtGeom
-PLANE, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 2, 3, 5, 6, 7
+PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 1, 2, 3, 5, 6, 7
 WITHOUT_END_m = 1.0  # half of what is drawn of a plane without an end
 
 
-def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | None = None) -> list[Shape]:
+def mjcf_shapes(
+    path: Path,
+    robot: MjcfRobot,
+    notes: list[str],
+    corners: int | None = None,
+    decompose: Decompose | None = None,
+    progress: Progress | None = None,
+) -> list[Shape]:
     """Return a shape for each geom that may collide, carried by its body.
 
     A mesh is its convex hull, as in MuJoCo.  corners: how many it may have; a cylinder has half as many
-    sides.
+    sides.  decompose: it is the mesh, and several convex hulls touch for it, whose corners count for
+    cylinders; progress is called with pieces of a line meanwhile.
 
     Raises
     ------
@@ -35,20 +48,28 @@ def mjcf_shapes(path: Path, robot: MjcfRobot, notes: list[str], corners: int | N
     """
     mj, names = robot.mj, robot.names
     shapes: list[Shape] = []
-    read: dict[int, TriangleMesh] = {}
+    read: dict[int, tuple[TriangleMesh, tuple[Piece, ...]]] = {}
     left_out: list[str] = []
     for g in np.flatnonzero(names.touching).tolist():
         name, mesh = names.geoms[g], None
+        solids: tuple[Piece, ...] = ()
+        if mj.geom_type[g] == HEIGHT_FIELD:
+            mesh = height_field_of(path, mj, g, name)
         if mj.geom_type[g] == MESH:
             number = int(mj.geom_dataid[g])
             if number not in read:
-                read[number] = _hull(path, mj, number, names.meshes[number], notes, corners)
-            mesh = read[number]
+                key = f"mesh {names.meshes[number]!r}"
+                surface = _surface(path, mj, number, key, notes, not decompose, corners)
+                made = solids_of(path, key, surface, decompose, notes, progress) if decompose else ()
+                read[number] = surface, made
+            mesh, solids = read[number]
         shape = shape_of_geom(robot, g, name, mesh)
         if shape is None:
             left_out.append(name)
         else:
-            shapes.append(replace(shape, sides=sides_of(corners)) if shape.kind == "cylinder" else shape)
+            of_hulls = decompose.corners if decompose else corners
+            sides = sides_of(of_hulls) if shape.kind == "cylinder" else None
+            shapes.append(replace(shape, solids=solids, sides=sides))
     if left_out:
         notes.append(f"geoms that are not offered as shapes are left out: {', '.join(left_out)}.")
     return shapes
@@ -68,7 +89,7 @@ def shape_of_geom(robot: MjcfRobot, g: int, name: str, mesh: TriangleMesh | Surf
             kind, size = "capsule" if k == CAPSULE else "cylinder", (a, 2.0 * b)
         case k if k == BOX:
             kind, size = "box", (a, b, c)
-        case k if k == MESH and mesh is not None:
+        case k if k in (MESH, HEIGHT_FIELD) and mesh is not None:
             kind, size = "mesh", tuple(np.abs(mesh.vertices).max(axis=0).tolist())
         case _:
             return None
@@ -85,6 +106,16 @@ def shape_of_geom(robot: MjcfRobot, g: int, name: str, mesh: TriangleMesh | Surf
     )
 
 
+def height_field_of(path: Path, mj: Any, g: int, name: str) -> TriangleMesh:
+    """The surface of a geom that is a height field: data from 0 to 1 times a height, solid to its base."""
+    number = int(mj.geom_dataid[g])
+    x, y, high, below = mj.hfield_size[number].tolist()
+    rows, columns, first = (int(a[number]) for a in (mj.hfield_nrow, mj.hfield_ncol, mj.hfield_adr))
+    data = np.array(mj.hfield_data[first : first + rows * columns], float).reshape(rows, columns)
+    below += high * float(data.min(initial=0.0)) if data.size else 0.0
+    return surface_of_heights(path, f"geom {name!r}", high * data, (2.0 * x, 2.0 * y), below)
+
+
 def triangles_of(mj: Any, number: int) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (nv, 3) [m] and triangles (nt, 3) of a mesh, in the frame that MuJoCo gave it."""
     first, count = int(mj.mesh_vertadr[number]), int(mj.mesh_vertnum[number])
@@ -93,9 +124,11 @@ def triangles_of(mj: Any, number: int) -> tuple[np.ndarray, np.ndarray]:
     return vertices, np.array(mj.mesh_face[from_ : from_ + faces], dtype=np.int64)
 
 
-def _hull(path: Path, mj: Any, number: int, name: str, notes: list[str], corners: int | None) -> TriangleMesh:
-    """The convex hull of a mesh."""
+def _surface(
+    path: Path, mj: Any, number: int, key: str, notes: list[str], convex: bool, corners: int | None
+) -> TriangleMesh:
+    """A mesh, or its convex hull."""
     try:
-        return surface_of(path, [triangles_of(mj, number)], notes, True, corners)
+        return surface_of(path, [triangles_of(mj, number)], notes, convex, corners)
     except ConfigError as error:
-        raise ConfigError(path, f"mesh {name!r}", error.problem) from None
+        raise ConfigError(path, key, error.problem) from None

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
-from hapticsim.config.robot.mjcf_shapes import MESH, shape_of_geom, triangles_of
+from hapticsim.config.robot.mjcf_shapes import (
+    HEIGHT_FIELD,
+    MESH,
+    height_field_of,
+    shape_of_geom,
+    triangles_of,
+)
 from hapticsim.config.robot.visuals import MOST, MOST_TRIANGLES
 from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.scene import Shape
@@ -22,12 +29,13 @@ ALPHA = 3  # place in rgba
 
 
 def mjcf_visuals(
-    robot: MjcfRobot, shapes: Sequence[Shape], notes: list[str]
+    path: Path, robot: MjcfRobot, shapes: Sequence[Shape], notes: list[str]
 ) -> tuple[list[Shape], list[Shape]]:
     """Return a shape for each geom that is shown and is none of ``shapes``, and these.
 
     A shape of a geom that is not shown is not drawn where its body has another to show.
 
+    path : of the file, for sentences.
     shapes : the robot's, by the names of their geoms.
     notes : gets a sentence on geoms that are not drawn.
     """
@@ -43,6 +51,9 @@ def mjcf_visuals(
             continue
         if mj.geom_type[g] == MESH:
             surface = _surface(robot, int(mj.geom_dataid[g]), read)
+        if mj.geom_type[g] == HEIGHT_FIELD:
+            field = height_field_of(path, mj, g, name)
+            surface = Surface(field.vertices, field.triangles)
         visual = shape_of_geom(robot, g, f"{name}:visual", surface)
         if visual is None or len(visuals) == MOST:
             left_out.append(name)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hapticsim.config.contacts.apart import Apart
+from hapticsim.config.decomposition.points import Progress
 from hapticsim.config.robot.apart import apart_by_mjcf, apart_by_srdf
 from hapticsim.config.robot.collision_shapes import collision_shapes
 from hapticsim.config.robot.mjcf_shapes import mjcf_shapes
@@ -48,10 +49,18 @@ class RobotParts:
     apart: tuple[Apart, ...] = ()
 
 
-def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: list[str]) -> RobotParts:
+def read_robot(
+    entry: Robot,
+    name: str,
+    file_of: FileOf,
+    refuse: Refuse,
+    notes: list[str],
+    progress: Progress | None = None,
+) -> RobotParts:
     """Read what ``robot:`` describes.
 
     file_of : tells which file of an ``extends`` chain holds a place; paths are relative to it.
+    progress : called with pieces of a line while a mesh is decomposed.
     """
     inline = entry.bodies is not None or entry.joints is not None
     given = [form for form in FORMS if getattr(entry, form) is not None]
@@ -68,9 +77,9 @@ def read_robot(entry: Robot, name: str, file_of: FileOf, refuse: Refuse, notes: 
         return RobotParts(_of_mechanism(entry.mechanism, file, refuse))
     parts = None
     if entry.urdf is not None:
-        parts = _of_urdf(entry.urdf, file_of, refuse, notes)
+        parts = _of_urdf(entry.urdf, file_of, refuse, notes, progress)
     if entry.mjcf is not None:
-        parts = _of_mjcf(entry.mjcf, file, refuse, notes)
+        parts = _of_mjcf(entry.mjcf, file, refuse, notes, progress)
     model = None if parts is None else parts.model.as_tree("")
     if inline:
         model = tree_of(entry.bodies or [], entry.joints or [], name, model, refuse, notes)
@@ -98,7 +107,9 @@ def _of_mechanism(entry: MechanismEntry, file: Path, refuse: Refuse) -> SceneMod
     return load_mechanism(path, entry.parameters)
 
 
-def _of_urdf(entry: Urdf, file_of: FileOf, refuse: Refuse, notes: list[str]) -> RobotParts:
+def _of_urdf(
+    entry: Urdf, file_of: FileOf, refuse: Refuse, notes: list[str], progress: Progress | None
+) -> RobotParts:
     place = ("robot", "urdf")
     if (entry.path is None) == (entry.package is None):
         raise refuse(place, "must have either a path or the name of a robot in package: give one of the two.")
@@ -107,8 +118,10 @@ def _of_urdf(entry: Urdf, file_of: FileOf, refuse: Refuse, notes: list[str]) -> 
     else:
         path = library_path(str(entry.package), refuse((*place, "package"), "").file)
     model: Model = read_urdf(path, entry.fixed_base, notes, entry.locked, entry.mimic)
-    _check_corners(entry, place, refuse)
-    shapes = collision_shapes(path, notes, entry.corners) if entry.collision else []
+    _check_solids(entry, place, refuse)
+    shapes: list[Shape] = []
+    if entry.collision:
+        shapes = collision_shapes(path, notes, entry.corners, entry.decompose, progress)
     apart: tuple[Apart, ...] = ()
     beside: list[Path] = []
     if entry.srdf is not None:
@@ -142,15 +155,19 @@ def _srdf_path(text: str, urdf: Path, file: Path, refuse: Refuse) -> Path:
     return found
 
 
-def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> RobotParts:
+def _of_mjcf(
+    entry: Mjcf, file: Path, refuse: Refuse, notes: list[str], progress: Progress | None
+) -> RobotParts:
     place = ("robot", "mjcf")
     path = _path(entry.path, file, (*place, "path"), refuse)
     robot = read_mjcf(path, notes)
-    _check_corners(entry, place, refuse)
-    shapes = mjcf_shapes(path, robot, notes, entry.corners) if entry.collision else []
+    _check_solids(entry, place, refuse)
+    shapes: list[Shape] = []
+    if entry.collision:
+        shapes = mjcf_shapes(path, robot, notes, entry.corners, entry.decompose, progress)
     visuals: list[Shape] = []
     if entry.visual:
-        visuals, shapes = mjcf_visuals(robot, shapes, notes)
+        visuals, shapes = mjcf_visuals(path, robot, shapes, notes)
     start: dict[str, JointState] = {}
     if entry.keyframe is not None:
         valid = robot.names.keyframes
@@ -174,9 +191,12 @@ def _of_mjcf(entry: Mjcf, file: Path, refuse: Refuse, notes: list[str]) -> Robot
     )
 
 
-def _check_corners(entry: Urdf | Mjcf, place: tuple[str, ...], refuse: Refuse) -> None:
-    if entry.corners is not None and not entry.collision:
-        raise refuse((*place, "corners"), "is for collision shapes: write collision: true, or remove it.")
+def _check_solids(entry: Urdf | Mjcf, place: tuple[str, ...], refuse: Refuse) -> None:
+    for key in ("corners", "decompose"):
+        if getattr(entry, key) is not None and not entry.collision:
+            raise refuse((*place, key), "is for collision shapes: write collision: true, or remove it.")
+    if entry.corners is not None and entry.decompose is not None:
+        raise refuse((*place, "decompose"), "stands beside corners, and has its own: give one of the two.")
 
 
 def _path(text: str, file: Path, place: tuple[str, ...], refuse: Refuse) -> Path:

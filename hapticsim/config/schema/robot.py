@@ -24,6 +24,7 @@ ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 
 MOST_CORNERS = 64  # of a hull: each is a candidate where it may touch a plane
 MOST_SIDES = MOST_CORNERS // 2  # of a cylinder
+MOST_SOLIDS = 64  # two meshes of so many make all pairs that there may be
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
 Vector3 = Annotated[list[float], Field(min_length=3, max_length=3)]
@@ -157,6 +158,20 @@ class JointEntry(Section):
     )
 
 
+class Decompose(Section):
+    """A concave mesh as convex hulls, by CoACD: it touches with them all that a convex mesh may touch."""
+
+    parts: Annotated[int, Field(ge=1, le=MOST_SOLIDS)] = Field(
+        default=8, description="how many hulls there may be"
+    )
+    corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] = Field(
+        default=32, description="how many corners each may have"
+    )
+    concavity: Annotated[float, Field(ge=0.01, le=1.0)] = Field(
+        default=0.05, description="CoACD's threshold: how deep hollows may be that a hull fills, by the size"
+    )
+
+
 class Urdf(Section):
     """A robot read from a URDF: give either ``path`` or ``package``."""
 
@@ -187,6 +202,9 @@ class Urdf(Section):
         description="with collision: meshes are convex hulls with at most so many corners, and cylinders "
         "have half as many sides",
     )
+    decompose: Decompose | None = Field(
+        default=None, description="with collision, instead of corners: each mesh is several convex hulls"
+    )
 
 
 class Mjcf(Section):
@@ -207,6 +225,9 @@ class Mjcf(Section):
         default=None,
         description="with collision: meshes are convex hulls with at most so many corners, and cylinders "
         "have half as many sides",
+    )
+    decompose: Decompose | None = Field(
+        default=None, description="with collision, instead of corners: each mesh is several convex hulls"
     )
 
 

@@ -15,6 +15,7 @@ from hapticsim.config.schema.robot import (
     MOST_CORNERS,
     MOST_SIDES,
     Byte,
+    Decompose,
     Endpoint,
     Name,
     NotNegative,
@@ -115,9 +116,41 @@ class MeshEntry(ShapeEntry):
     corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
         default=None, description="with convex: how many corners the hull may have"
     )
+    decompose: Decompose | None = Field(
+        default=None, description="several convex hulls, to touch more than spheres; {}: with its defaults"
+    )
 
 
-AnyShape = Annotated[Sphere | Capsule | Cylinder | Box | Plane | MeshEntry, Field(discriminator="kind")]
+def _rows(value: Any) -> list[list[float]]:
+    rows = value if isinstance(value, list) else []
+    if not rows or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
+        raise ValueError("is no table")
+    if not all(isinstance(h, int | float) and not isinstance(h, bool) for row in rows for h in row):
+        raise ValueError("is no table of numbers")
+    return [[float(h) for h in row] for row in rows]
+
+
+Heights = Annotated[Any, AfterValidator(_rows), Words("a list of rows with as many finite numbers each")]
+
+
+class HeightFieldEntry(ShapeEntry):
+    """Heights over a grid in x and y about the shape's origin, solid below; spheres may touch it."""
+
+    kind: Literal["height_field"] = Field(description="height_field")
+    file: PathName | None = Field(
+        default=None, description="NPY, CSV or grey PNG file with the heights, relative to this config"
+    )
+    heights_m: Heights | None = Field(
+        default=None, description="instead: rows of heights along x, the first at the lowest y"
+    )
+    size_m: PositiveVector2 = Field(description="length along x and along y, from first to last height")
+    scale: Positive = Field(default=1.0, description="metres per unit of the file")
+    base_m: Positive = Field(default=0.1, description="how far it is solid below its lowest height")
+
+
+AnyShape = Annotated[
+    Sphere | Capsule | Cylinder | Box | Plane | MeshEntry | HeightFieldEntry, Field(discriminator="kind")
+]
 
 
 class ContactEntry(Section):
@@ -125,8 +158,8 @@ class ContactEntry(Section):
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
         description="shape names: a sphere, capsule, box, cylinder or convex mesh, and a plane, box, "
-        "cylinder or convex mesh; two of sphere and capsule; or a sphere and any mesh; a * in a name stands "
-        "for any letters"
+        "cylinder or convex mesh; a decomposed mesh as a convex one; two of sphere and capsule; or a sphere "
+        "and any mesh; a * in a name stands for any letters"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"

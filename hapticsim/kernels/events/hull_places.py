@@ -368,7 +368,7 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
                 wx, wy, wz = size * nx, size * ny, size * nz
                 s = -cross_dot(x, y, z, bx, by, bz, wx, wy, wz) / square
                 t = -cross_dot(x, y, z, ax, ay, az, wx, wy, wz) / square
-                past = max(abs(s) - e[6], abs(t) - d[6]) + INSET
+                past = max(abs(s) - e[13], abs(t) - d[13]) + INSET
                 askew = abs(past) < LEVEL and leans(view, nx, ny, nz)
                 if past * abs(size) <= reach and not askew and is_not_below(phi, past, apart, view):
                     of_a = ws.hull_near[i] - plan.hull_edges[plan.hull_a[first]]

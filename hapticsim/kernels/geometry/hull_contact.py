@@ -90,13 +90,14 @@ def on_face(plan, vertex, face, shape, surface):
 
 @kernel
 def line_of(plan, edge, pose):
-    """Middle, direction and direction out of the hull of an edge in the world, and its half length [m]."""
+    """Middle, direction and direction out of the hull of an edge in the world, and the half length
+    [m] along which it touches."""
     e = plan.hull_edge[edge]
     r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = pose
     px, py, pz = turned(r0, r1, r2, r3, r4, r5, r6, r7, r8, e[0], e[1], e[2])
     ax, ay, az = turned(r0, r1, r2, r3, r4, r5, r6, r7, r8, e[3], e[4], e[5])
     gx, gy, gz = turned(r0, r1, r2, r3, r4, r5, r6, r7, r8, -e[7] - e[10], -e[8] - e[11], -e[9] - e[12])
-    return px + ox, py + oy, pz + oz, ax, ay, az, gx, gy, gz, e[6]
+    return px + ox, py + oy, pz + oz, ax, ay, az, gx, gy, gz, e[13]
 
 
 def nearest_of_features(plan, state, k, X):

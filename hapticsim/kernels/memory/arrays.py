@@ -139,16 +139,20 @@ class Plan(Block):
     hull_faces: IntVector = of("hulls + 1")
     hull_edges: IntVector = of("hulls + 1")
     hull_ball: Matrix = of("hulls, 4")  # [m] middle and radius of a ball that holds it, in its axes
-    hull_vertex: Matrix = of("corners, 3")  # [m] of all hulls, in the axes of each
+    hull_vertex: Matrix = of(
+        "corners, 3"
+    )  # [m] of all hulls, in the axes of each; behind them of joined ones
     hull_neighbour_start: IntVector = of("corners + 1")  # first entry of each vertex in hull_neighbour
-    hull_neighbour: IntVector = of("2 * edges")  # vertices at the other end of its edges
+    hull_neighbour: IntVector = of(
+        "neighbours"
+    )  # vertices at the other end of its edges, and of joined hulls
     hull_face: Matrix = of("faces, 4")  # unit, outward; and its product with a point of the face [m]
     hull_border_start: IntVector = of("faces + 1")  # first entry of each face in hull_border
     hull_border: Matrix = of("borders, 4")  # the same of the planes across a face that end it
     hull_edge: Matrix = of(
-        "edges, 13"
+        "edges, 14"
     )  # middle [m], direction (unit), half length [m], both directions (unit)
-    # from it into its faces
+    # from it into its faces, half length along which it touches [m]
     mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh_search.py), else 0
     mesh_leaves: IntVector = of("nk")
     mesh_first: IntVector = of("nk")  # its first triangle

@@ -29,7 +29,8 @@ LARGEST = 1e15  # as in a URDF
 NUMBERS = (
     "body_pos", "body_quat", "body_ipos", "body_iquat", "body_mass", "body_inertia", "jnt_pos", "jnt_axis",
     "jnt_range", "jnt_actfrcrange", "jnt_stiffness", "qpos0", "qpos_spring", "dof_damping", "dof_armature",
-    "dof_frictionloss", "geom_pos", "geom_quat", "geom_size", "geom_rgba", "mesh_vert", "site_pos",
+    "dof_frictionloss", "geom_pos", "geom_quat", "geom_size", "geom_rgba", "mesh_vert", "hfield_size",
+    "hfield_data", "site_pos",
     "site_quat", "eq_data", "wrap_prm", "key_qpos", "key_qvel",
 )  # fmt: skip
 NOT_NEGATIVE = ("jnt_stiffness", "dof_damping", "dof_armature", "dof_frictionloss")

@@ -118,7 +118,7 @@ class Journal:
 def _plain(value: Any) -> Any:
     """Return arrays and numbers of numpy, and scenes, as JSON has them."""
     if isinstance(value, Scene):
-        meshes = [shape.mesh.fingerprint for shape in value.shapes if shape.mesh is not None]
+        meshes = [shape.fingerprint for shape in value.shapes if shape.mesh is not None]
         robot = [value.robot_fingerprint] if value.robot_fingerprint else []
         return [value.path, value.source, *meshes, *robot]
     if isinstance(value, np.ndarray | np.generic):

@@ -1,0 +1,1 @@
+"""Heights over a grid into a closed surface that can be touched, or one sentence of refusal."""
