@@ -148,6 +148,9 @@ class Plan(Block):
     mesh_first: IntVector = of("nk")  # its first triangle
     mesh_count: IntVector = of("nk")  # how many it has
     mesh_box: Matrix = of("boxes, 6")  # [m] least x, y, z, then largest, in the axes of the mesh
+    mesh_slab: Matrix = of("boxes, 2")  # [m] heights between which all is, along the normal of the middle
+    # triangle; inf of large boxes
+    mesh_in_tree: IntVector = of("triangles")  # triangles in the order of the leaves of the tree
     mesh_vertex: Matrix = of("vertices, 3")  # [m] of all meshes, in the axes of each
     mesh_vertex_normal: Matrix = of("vertices, 3")  # sum of the normals around it, weighted by their angles
     mesh_normal: Matrix = of("triangles, 3")  # unit, outward
