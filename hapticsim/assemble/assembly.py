@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from hapticsim.arguments import shown, unusable
+from hapticsim.assemble.bounding_volumes import plan_of_volumes
 from hapticsim.assemble.features import features_of
 from hapticsim.assemble.hull_tables import plan_of_hulls
 from hapticsim.assemble.mesh_tables import plan_of_meshes
@@ -76,7 +77,8 @@ class Assembly:
         eq, scene, nk = self.equations, self.scene, len(self.candidates)
         nc, nw = len(scene.constraints), self.plan.row_kind.size
         ne, nF, nt = scene.model.row_count, eq.factor_size, self.plan.tree_first.size
-        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows)
+        nv = self.plan.volume_frame.size
+        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows, nv)
 
     @property
     def contact_names(self) -> list[str]:
@@ -277,6 +279,7 @@ def _plan(
         edge_places=np.array([c.places for c in candidates], np.int64),
         **plan_of_meshes(candidates),
         **plan_of_hulls(candidates),
+        **plan_of_volumes(scene, candidates, place),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
         **tree_table(model, equations.frames, rows_of_blocks(scene, candidates)),

@@ -21,10 +21,17 @@ def sizes_of_run(
     nF: int = 0,
     nt: int = 1,
     max_rows: int = sys.maxsize,
+    volumes: int = 0,
 ) -> dict[str, int]:
     """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once."""
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF, "nt": max(1, nt)}
-    return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
+    return {
+        **given,
+        "volumes": volumes,
+        "nb": nk + nc,
+        "nr": max(1, min(nw, max_rows)),
+        "places": 3 * MAX_EVENTS,
+    }
 
 
 def state_at_start(

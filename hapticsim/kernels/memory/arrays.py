@@ -46,6 +46,7 @@ class Plan(Block):
     put_edges: Int  # 0 without edges that may cross, or hulls
     put_hulls: Int  # 0 without hulls, as the next
     hull_contact: Int
+    find_far: Int  # 0 with few pairs of shapes
     follow_meshes: Int  # 0 without meshes, as the next two
     first_border: Int
     next_feature: Int
@@ -158,6 +159,13 @@ class Plan(Block):
     mesh_neighbour: IntVector = of("3 * triangles")  # 3 t + i of the same edge in the triangle beyond it
     mesh_ring_start: IntVector = of("vertices + 1")  # first entry of each vertex in mesh_ring
     mesh_ring: IntVector = of("3 * triangles")  # 3 t + i where the vertex is corner i of triangle t
+    volume_frame: IntVector = of("volumes")  # body of each bounding volume (broad_phase.py), -1: the world
+    volume_pose: Matrix = of("volumes, 12")  # of its box, in the body, as surface_pose
+    volume_half: Matrix = of("volumes, 3")  # [m] half extents of the box
+    volume_radius: Vector = of("volumes")  # [m] of the ball about the middle of the box
+    pair_a: IntVector = of("pairs")  # volumes of each pair of shapes
+    pair_b: IntVector = of("pairs")  # -1: a plane
+    pair_first: IntVector = of("pairs + 1")  # its first candidate
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
@@ -376,6 +384,11 @@ class Workspace(Block):
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
     overlooked: IntVector = of("nk")  # 1: closed where nothing holds it; no guard until the tick ends
+    apart: Vector = of(
+        "nk"
+    )  # [m] how far the shapes of a candidate are apart at least, 0: near (broad_phase.py)
+    volume_X: Matrix = of("volumes, 12")  # bounding volumes in the world
+    volume_speed: Vector = of("volumes")  # [m/s] which no point of each exceeds
     method: IntVector = of(2)  # how this tick is integrated (stiffness.py), 1: coupler linear in substeps
     divisions: IntVector = of(1)  # steps of the classical method that a piece is divided into
     substep: Vector = of(1)  # [s] length of the linearly implicit substep that a stage is evaluated for, or 0
