@@ -43,8 +43,10 @@ def plan_of_volumes(
     shapes = {shape.name: shape for shape in scene.shapes}
     few = len(scene.contacts) < MANY
     number: dict[str, int] = {}
-    frame, pose, half, radii = [], [], [], []
-    first, pairs = [], []
+    frame: list[int] = []
+    pose, half, radii = [], [], []
+    first: list[int] = []
+    pairs: list[tuple[int, int]] = []
     before: frozenset[str] = frozenset()
     for k, candidate in enumerate(() if few else candidates):
         names = frozenset((candidate.a, candidate.b))
