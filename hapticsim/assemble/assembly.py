@@ -273,6 +273,9 @@ def _plan(
         curved=int(any(c.is_curved for c in candidates)),
         surface_kind=np.array([c.kind for c in candidates], np.int64),
         surface_pose=_poses([c.X_BS for c in candidates]),
+        same_surface=np.array(
+            [int(k > 0 and candidates[k - 1].b == c.b) for k, c in enumerate(candidates)], np.int64
+        ),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
         edge_pose=_poses([c.X_AE or Placement() for c in candidates]),
         edge_half=np.array([c.edge_half for c in candidates], float).reshape(nk, 3),

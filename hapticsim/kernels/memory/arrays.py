@@ -121,6 +121,7 @@ class Plan(Block):
     sphere_inward: Matrix = of("nk, 3")  # in A, unit: from a corner into its box, along a side that crosses
     surface_kind: IntVector = of("nk")  # codes.ON_PLANE ...
     surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
+    same_surface: IntVector = of("nk")  # 1: on the same surface as the candidate before
     surface_half: Matrix = of("nk, 3")  # [m] half extents of a box; of a capsule radius, radius, half length;
     # of two that cross radius of the second, half lengths of both
     edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
