@@ -72,7 +72,7 @@ def test_bench_step_times_equal_scenes_and_a_server_that_ticks() -> None:
 
 @pytest.mark.long
 def test_bench_parts_pushes_ten_parts_and_nothing_goes_through() -> None:
-    found = numbers_of("bench_parts.py", "--seconds", "1")["parts"]
+    found = numbers_of("bench_parts.py", "--seconds", "1", "--rounds", "1")["parts"]
     assert found["pairs"] > 200 and found["rows_most"] > 20
     assert "through" not in found["events"]
     assert 0.0 < found["cpu_p50_us"] <= found["cpu_p999_us"]
