@@ -114,13 +114,14 @@ def mujocos(made: trimesh.Trimesh) -> np.ndarray:
 def load_seconds(finer: int) -> Found:
     """Seconds from a scene file that names a mesh file to what can take a tick: read anew, and kept."""
     found: Found = {}
+    hs.Simulation(ball_scene(mesh_of(surface(1, 0.0)), (0.0, 0.0, 0.4))).step()  # machine code is loaded
     before = os.environ.get(ENVIRONMENT)
     with tempfile.TemporaryDirectory() as folder:
         os.environ[ENVIRONMENT] = str(Path(folder) / "cache")
         try:
             for turn, (name, divided) in enumerate(
                 (("", 1), ("first_s", finer), ("kept_s", finer))
-            ):  # the first time machine code is loaded, and the equations of the ball are compiled
+            ):  # the first time the equations of the ball are compiled
                 file = Path(folder) / f"{divided}.stl"
                 if turn < 2:
                     surface(divided, 0.02).export(file)
