@@ -14,7 +14,8 @@ distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, di
     distance      1e-9, from plain geometry.  Of two boxes that overlap, by more than 1e-6 m or aligned, each
                   candidate goes by its own feature: there the gap is below zero and no deeper than the width
     coal          1e-9, from coal at poses that are not aligned
-    aligned       1e-4, from coal at poses that are: it is the least accurate of the three there
+    aligned       1e-4, from coal at poses that are, and of hulls with faces that touch: it is the least
+                  accurate of the three there
     parallel      1: what the gap is too large by where the nearest features are edges closer to parallel
                   than the kernels look at (``ACROSS``, 1e-3 rad; sides of two capsules ``PARALLEL``, 1e-4
                   rad), by the angle times the sum of both half diagonals.  Corners and ends alone are seen
@@ -33,7 +34,8 @@ distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, di
 
 Two hulls, or a hull and a box, have candidates for features that meet alone: where nearest points lie at ends
 of features, or farther apart than a tick goes, the least gap is no less than the distance.  Where they
-overlap, features up to ``LEVEL``, 1e-6 m, deeper than both are count as well.
+overlap, features up to ``LEVEL``, 1e-6 m, deeper than both are count as well.  Farther apart than ``REACH``,
+2 mm, so do those up to ``NEARER``, 1e-7 m, farther than the nearest: parallel faces have many such.
 
 A cylinder nearly flat on a plane is held by points that stand out of it by 1e-5 of its radius, in plain
 geometry as well; coal knows none of them.  Against others it is a prism, which is checked as a mesh.

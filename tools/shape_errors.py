@@ -12,6 +12,7 @@ from shape_poses import TOUCHING, Poses, are_hulls
 
 from hapticsim.assemble.overlap import LEAST_SIN, overlap_of
 from hapticsim.kernels.events.edge_places import ACROSS, REACH
+from hapticsim.kernels.events.hull_places import NEARER
 from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.geometry.box_edges import NOWHERE
 from hapticsim.kernels.geometry.corner import LEVEL
@@ -92,15 +93,20 @@ def distance_errors(a: Shape, b: Shape, poses: Poses, i: int, least: Least, othe
         return {"distance": 0.0 if -width <= least.gap < DISTANCE * width else np.inf}
     if are_hulls(a, b) and gap < 0.0 and -LEVEL <= least.gap - gap < 0.0:  # a feature as deep to rounding
         return {"distance": 0.0}
+    if (
+        are_hulls(a, b) and gap > REACH and 0.0 <= least.gap - gap <= NEARER
+    ):  # of many as near a place has one
+        return {"distance": 0.0}
     if are_hulls(a, b) and gap > REACH and least.gap == NOWHERE:  # places are for what a tick may reach
         return {}
     if (
         poses.plain.within is not None and not poses.plain.within[i]
     ):  # nearest at ends, which no place is about
         return {"distance": 0.0 if least.gap >= gap - DISTANCE * width else np.inf}
+    coal_is_worse = poses.aligned[i] or (are_hulls(a, b) and have_faces(a, b) and abs(gap) <= TOUCHING)
     return {
         "distance": abs(least.gap - gap) / width,
-        "aligned" if poses.aligned[i] else "coal": abs(least.gap - other) / width,
+        "aligned" if coal_is_worse else "coal": abs(least.gap - other) / width,
     }
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from hapticsim.arguments import shown, unusable
+from hapticsim.assemble.bounding_volumes import plan_of_volumes
 from hapticsim.assemble.features import features_of
 from hapticsim.assemble.hull_tables import plan_of_hulls
 from hapticsim.assemble.mesh_tables import plan_of_meshes
@@ -78,7 +79,10 @@ class Assembly:
         ne, nF, nt = scene.model.row_count, eq.factor_size, self.plan.tree_first.size
         ni = nk if scene.contact_regime == TIME_STEPPING else 0
         nj = 2 * int(self.plan.largest_tree) if ni else 0
-        return sizes_of_run(eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows, ni, nj)
+        nv = self.plan.volume_frame.size
+        return sizes_of_run(
+            eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows, volumes=nv, ni=ni, nj=nj
+        )
 
     @property
     def contact_names(self) -> list[str]:
@@ -283,12 +287,16 @@ def _plan(
         curved=int(any(c.is_curved for c in candidates)),
         surface_kind=np.array([c.kind for c in candidates], np.int64),
         surface_pose=_poses([c.X_BS for c in candidates]),
+        same_surface=np.array(
+            [int(k > 0 and candidates[k - 1].b == c.b) for k, c in enumerate(candidates)], np.int64
+        ),
         surface_half=np.array([c.half for c in candidates], float).reshape(nk, 3),
         edge_pose=_poses([c.X_AE or Placement() for c in candidates]),
         edge_half=np.array([c.edge_half for c in candidates], float).reshape(nk, 3),
         edge_places=np.array([c.places for c in candidates], np.int64),
         **plan_of_meshes(candidates),
         **plan_of_hulls(candidates),
+        **plan_of_volumes(scene, candidates, place),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
         frame_size=_frame_sizes(scene, equations.frames),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hapticsim.assemble.bounding_volumes import MANY
 from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH
 from hapticsim.kernels.entry import Feature
 from hapticsim.model.candidates import candidates_of
@@ -20,6 +21,8 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.HULLS
     if ON_MESH in kinds:
         features |= Feature.MESHES
+    if len(scene.contacts) >= MANY:
+        features |= Feature.PAIRS
     if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:
         features |= Feature.TREES
     if scene.contact_regime == TIME_STEPPING:

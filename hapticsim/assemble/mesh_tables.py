@@ -1,7 +1,7 @@
 """The tables of triangle meshes as the tick takes them: neighbours, normals, and a tree of boxes.
 
-Triangles stand in the order of a curve through space [Morton 1966], so that those of a leaf are near one
-another, and a box of the tree holds a stretch of them.
+Triangles stand in the order of a curve through space [Morton 1966], so that what is near is near in memory.
+The tree halves them across the longest side of their middles, again and again [Bentley 1975].
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from hapticsim.model.triangle_mesh import TriangleMesh
 LEAF = 4  # triangles in a leaf, at most
 LARGE = 50_000  # triangles from which on tables are kept
 SOURCE = Path(__file__).read_bytes()
+SLABS = 8  # levels of the tree, from the leaves up, that have slabs
+TINY = 1e-300
 BITS = 20  # of each coordinate in a place on the curve
 
 
@@ -34,6 +36,10 @@ class MeshTables:
     ring_start: np.ndarray  # (nv + 1,)
     ring: np.ndarray  # (3 nt,)
     box: np.ndarray  # (nodes, 6) [m] least x, y, z, then largest; node 0 is not used
+    slab: (
+        np.ndarray
+    )  # (nodes, 2) [m] least and largest height along the normal of its middle triangle, or inf
+    in_tree: np.ndarray  # (nt,) triangles in the order of the leaves
     leaves: int
 
 
@@ -58,7 +64,8 @@ def _made(mesh: TriangleMesh) -> MeshTables:
     triangle = corners.ravel().astype(np.int64)
     ring = np.argsort(triangle, kind="stable")
     ring_start = np.searchsorted(triangle[ring], np.arange(len(vertex) + 1)).astype(np.int64)
-    box, leaves = tree_of_boxes(points)
+    in_tree, leaves = halved(points.mean(axis=1))
+    box, slab = tree_of_boxes(points[in_tree], normal[in_tree], leaves)
     return MeshTables(
         vertex,
         weighted_normals(len(vertex), corners, points, normal),
@@ -68,6 +75,8 @@ def _made(mesh: TriangleMesh) -> MeshTables:
         ring_start,
         ring.astype(np.int64),
         box,
+        slab,
+        in_tree,
         leaves,
     )
 
@@ -111,27 +120,54 @@ def curve_order(points: np.ndarray) -> np.ndarray:
     return np.argsort(place, kind="stable")
 
 
-def tree_of_boxes(points: np.ndarray) -> tuple[np.ndarray, int]:
-    """Boxes (nodes, 6) of a complete tree over triangles (nt, 3, 3) in their order, and its leaves.
+def halved(points: np.ndarray) -> tuple[np.ndarray, int]:
+    """Order of points (n, 3) in the leaves of a tree that halves them, and how many leaves it has.
 
-    Node i has the children 2 i and 2 i + 1; leaf j of n holds the triangles from j nt // n to before
-    (j + 1) nt // n.
+    Leaf j of n holds those from j nt // n to before (j + 1) nt // n, and so all nodes of a level.
+    """
+    count, nodes, order = len(points), 1, np.arange(len(points))
+    while nodes * LEAF < count:
+        start = np.arange(nodes) * count // nodes
+        node = np.repeat(np.arange(nodes), np.diff(start, append=count))
+        placed = points[order]
+        least = np.minimum.reduceat(placed, start)
+        side = np.maximum.reduceat(placed, start) - least
+        axis = side.argmax(axis=1)
+        longest = np.take_along_axis(side, axis[:, None], 1)[:, 0]
+        along = placed[np.arange(count), axis[node]] - least[node, axis[node]]
+        order = order[np.argsort(node + 0.5 * along / np.maximum(longest, TINY)[node], kind="stable")]
+        nodes *= 2
+    return order, nodes
+
+
+def tree_of_boxes(points: np.ndarray, normal: np.ndarray, leaves: int) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes (nodes, 6) of a complete tree over triangles (nt, 3, 3) in its order, and slabs (nodes, 2).
+
+    Node i has the children 2 i and 2 i + 1.  A slab lies between two heights along the normal of the middle
+    triangle of a node; nodes of more than SLABS levels have none.
     """
     count = len(points)
-    leaves = 1
-    while leaves * LEAF < count:
-        leaves *= 2
     start = np.arange(leaves) * count // leaves
-    box = np.zeros((2 * leaves, 6))
+    box, slab = np.zeros((2 * leaves, 6)), np.full((2 * leaves, 2), np.inf)
     box[leaves:, :3] = np.minimum.reduceat(points.min(axis=1), start)
     box[leaves:, 3:] = np.maximum.reduceat(points.max(axis=1), start)
+    nodes = leaves
+    for _ in range(SLABS):
+        start = np.arange(nodes) * count // nodes
+        size = np.diff(start, append=count)
+        height = np.einsum("tij,tj->ti", points, normal[np.repeat(start + size // 2, size)])
+        slab[nodes : 2 * nodes, 0] = np.minimum.reduceat(height.min(axis=1), start)
+        slab[nodes : 2 * nodes, 1] = np.maximum.reduceat(height.max(axis=1), start)
+        nodes //= 2
+        if nodes == 0:
+            break
     level = leaves // 2
     while level >= 1:
         children = box[2 * level : 4 * level]
         box[level : 2 * level, :3] = np.minimum(children[::2, :3], children[1::2, :3])
         box[level : 2 * level, 3:] = np.maximum(children[::2, 3:], children[1::2, 3:])
         level //= 2
-    return box, leaves
+    return box, slab
 
 
 def plan_of_meshes(candidates: Sequence[Candidate]) -> dict[str, np.ndarray]:
@@ -156,9 +192,13 @@ def plan_of_meshes(candidates: Sequence[Candidate]) -> dict[str, np.ndarray]:
     corners = np.cumsum([0, *(part.triangle.size for part in parts)])
 
     def stacked(name: str, shape: tuple[int, ...] = (0, 3)) -> np.ndarray:
+        if len(parts) == 1:  # which may be large: not copied
+            return np.asarray(getattr(parts[0], name))
         return np.concatenate([np.zeros(shape), *(getattr(part, name) for part in parts)])
 
     def numbered(name: str, shift: np.ndarray) -> np.ndarray:
+        if len(parts) == 1:
+            return np.asarray(getattr(parts[0], name))
         moved = [getattr(part, name) + by for part, by in zip(parts, shift[:-1], strict=True)]
         return np.concatenate([np.zeros(0, np.int64), *moved])
 
@@ -169,6 +209,8 @@ def plan_of_meshes(candidates: Sequence[Candidate]) -> dict[str, np.ndarray]:
         "mesh_first": first,
         "mesh_count": count,
         "mesh_box": stacked("box", (0, 6)),
+        "mesh_slab": stacked("slab", (0, 2)),
+        "mesh_in_tree": numbered("in_tree", np.cumsum([0, *(len(part.normal) for part in parts)])),
         "mesh_vertex": stacked("vertex"),
         "mesh_vertex_normal": stacked("vertex_normal"),
         "mesh_normal": stacked("normal"),

@@ -35,8 +35,10 @@ def kept_arrays(kind: str, about: Iterable[bytes], make: Callable[[], Arrays]) -
         return make()
     with suppress(OSError):
         whole = file.read_bytes()
-        if whole[:DIGEST] == hashlib.sha256(whole[DIGEST:]).digest():
-            with np.load(BytesIO(whole[DIGEST:]), allow_pickle=False) as found:
+        if whole[:DIGEST] == hashlib.sha256(memoryview(whole)[DIGEST:]).digest():
+            inside = BytesIO(whole)  # not copied, as a part of it would be
+            inside.seek(DIGEST)
+            with np.load(inside, allow_pickle=False) as found:
                 return {name: found[name] for name in found.files}
     made = make()
     out = BytesIO()

@@ -53,6 +53,7 @@ from hapticsim.kernels.solve.pushing_forces import find_feasible_forces
 from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
 from hapticsim.kernels.tick.begin import check_constraints
+from hapticsim.kernels.tick.broad_phase import find_far_pairs
 from hapticsim.kernels.tick.piece_start import evaluate_piece_start
 from hapticsim.kernels.time_stepping.contact_step import take_time_step
 
@@ -66,6 +67,7 @@ class Feature(Flag):
     EDGES = auto()  # pairs of shapes whose edges may cross
     HULLS = auto()  # pairs of convex solids
     MESHES = auto()
+    PAIRS = auto()  # many pairs of shapes
     TREES = auto()  # more than one kinematic tree
     TIME_STEPPING = auto()  # contacts by impulses over whole ticks
 
@@ -121,6 +123,7 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "hull_contact": Called(nearest_of_features, units.HULL_CONTACT, __name__),
     },
     Feature.EDGES: {"put_edges": Called(put_edges, units.EDGES, __name__)},
+    Feature.PAIRS: {"find_far": Called(find_far_pairs, units.FAR, __name__)},
     Feature.MESHES: {
         "follow_meshes": Called(follow_all, units.FOLLOW, __name__),
         "first_border": Called(find_border, units.BORDER, __name__),
@@ -136,6 +139,7 @@ WITH_TICK = (
     "dispatch_event",
     "put_edges",
     "put_hulls",
+    "find_far",
     "hull_contact",
     "follow_meshes",
     "first_border",

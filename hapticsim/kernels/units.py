@@ -34,6 +34,7 @@ HULLS = f8(_PLAN, _STATE, _WORKSPACE, int64, f8)
 BORDER = types.Tuple((int64, f8, f8))(_PLAN, _STATE, _WORKSPACE, f8)
 FOLLOW = types.void(_PLAN, _STATE, _mat)
 EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
+FAR = types.void(_PLAN, _WORKSPACE, int64)
 TERMS = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec)
 REDUNDANT = f8(_STATE, _WORKSPACE, int64, _vec)
 ISLANDS = f8(_PLAN, _STATE, _WORKSPACE, int64, _vec)
@@ -55,6 +56,7 @@ _hulls_at = callable_at(HULLS)
 _border_at = callable_at(BORDER)
 _follow_at = callable_at(FOLLOW)
 _edges_at = callable_at(EDGES)
+_far_at = callable_at(FAR)
 _terms_at = callable_at(TERMS)
 _redundant_at = callable_at(REDUNDANT)
 _islands_at = callable_at(ISLANDS)
@@ -124,6 +126,13 @@ def put_edges_in_places(plan, state, ws, out, m, deepest):
     """Edges for the places of all pairs, if any: ``events.edge_places.put_edges``."""
     if plan.put_edges != 0:
         _edges_at(plan.put_edges)(plan, state, ws, out, m, deepest)
+
+
+@inlined
+def find_far_pairs(plan, ws, begins):
+    """Which pairs of shapes are far apart, where there are many: ``tick.broad_phase.find_far_pairs``."""
+    if plan.find_far != 0:
+        _far_at(plan.find_far)(plan, ws, begins)
 
 
 @inlined

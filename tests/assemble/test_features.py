@@ -15,12 +15,13 @@ from hapticsim.kernels.entry import EVERY_FEATURE, FEATURE_UNITS, UNITS, Feature
 from hapticsim.simulate.simulation import Simulation
 
 CONFIGS = Path(__file__).parents[2] / "configs"
-CONSTRAINTS, EDGES, MESHES = Feature.CONSTRAINTS, Feature.EDGES, Feature.MESHES
+CONSTRAINTS, EDGES, MESHES, PAIRS = Feature.CONSTRAINTS, Feature.EDGES, Feature.MESHES, Feature.PAIRS
 SCENES = [
     ("wam_table", Feature(0)),
     ("puck_and_wall", EDGES),
     ("double_four_bar", CONSTRAINTS),
     ("explore_part", MESHES),
+    ("gears", CONSTRAINTS | PAIRS | Feature.TREES),
 ]
 DEVICE = DeviceLimits(
     max_force_N=12.0, max_stiffness_N_per_m=3000.0, max_damping_Ns_per_m=20.0, apparent_mass_kg=0.2

@@ -125,18 +125,22 @@ def test_tables_close_around_every_vertex_and_every_box_holds_its_triangles(name
 
 def check_boxes(tables: MeshTables) -> None:
     count, leaves = len(tables.normal), tables.leaves
-    points = tables.vertex[tables.triangle].reshape(-1, 3, 3)
-    seen = 0
-    for leaf in range(leaves):
-        first, end = leaf * count // leaves, (leaf + 1) * count // leaves
-        assert 1 <= end - first <= 4 or count < 4
-        seen += end - first
-        node = leaves + leaf
-        while node >= 1:
-            assert np.all(points[first:end] >= tables.box[node, :3])
-            assert np.all(points[first:end] <= tables.box[node, 3:])
-            node //= 2
-    assert seen == count
+    assert sorted(tables.in_tree) == list(range(count))
+    points = tables.vertex[tables.triangle].reshape(-1, 3, 3)[tables.in_tree]
+    normal, with_slab = tables.normal[tables.in_tree], 0
+    for node in range(1, 2 * leaves):
+        level = 2 ** int(np.log2(node))
+        first, end = (node - level) * count // level, (node - level + 1) * count // level
+        assert 1 <= end - first <= 4 or node < leaves or count < 4
+        assert np.all(points[first:end] >= tables.box[node, :3])
+        assert np.all(points[first:end] <= tables.box[node, 3:])
+        low, high = tables.slab[node]
+        if low < np.inf:
+            with_slab += 1
+            height = points[first:end] @ normal[first + (end - first) // 2]
+            assert low == pytest.approx(height.min(), abs=1e-14)
+            assert high == pytest.approx(height.max(), abs=1e-14)
+    assert with_slab >= leaves
 
 
 def plain_feature(tables: MeshTables, feature: int, x: np.ndarray) -> float:

@@ -34,7 +34,9 @@ def test_gaps_normals_and_rows_agree_with_coal(kinds):
     result = check_pair(kinds, FEW, seed=1)
     assert exceeded(result) == {}
     assert result.poses == FEW and result.motions > FEW // 2
-    assert result.worst["coal"].count > FEW // 4 and result.worst["normal"].count > FEW // 4
+    by_coal = result.worst["coal"].count, result.worst["aligned"].count
+    assert by_coal[0] >= FEW // 10 and sum(by_coal) > FEW // 4
+    assert result.worst["normal"].count > FEW // 4
 
 
 @pytest.mark.long

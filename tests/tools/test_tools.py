@@ -71,6 +71,21 @@ def test_bench_step_times_equal_scenes_and_a_server_that_ticks() -> None:
 
 
 @pytest.mark.long
+def test_bench_parts_pushes_ten_parts_and_nothing_goes_through() -> None:
+    found = numbers_of("bench_parts.py", "--seconds", "1", "--rounds", "1")["parts"]
+    assert found["pairs"] > 200 and found["rows_most"] > 20
+    assert "through" not in found["events"]
+    assert 0.0 < found["cpu_p50_us"] <= found["cpu_p999_us"]
+
+
+@pytest.mark.long
+def test_bench_mesh_loads_a_mesh_that_is_kept_sooner() -> None:
+    loads = numbers_of("bench_mesh.py", "--loads", "--quick")["loads"]
+    assert [load["triangles"] for load in loads] == [1280, 20480]
+    assert all(0.0 < load["read_kept_s"] < load["kept_s"] for load in loads)
+
+
+@pytest.mark.long
 @pytest.mark.clock
 def test_bench_loop_sees_ticks_of_every_loop() -> None:
     found = numbers_of("bench_loop.py", "--seconds", "1", "--rounds", "1", str(WAM))

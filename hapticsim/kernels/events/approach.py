@@ -55,7 +55,12 @@ def longest_piece(plan, state, ws, remaining):
     """
     longest = remaining
     for k in range(plan.contacts):
-        if state.mode[k] == FREE and may_pass(plan, k) and not is_slow(plan, k, ws, remaining):
+        if (
+            state.mode[k] == FREE
+            and ws.apart[k] == 0.0
+            and may_pass(plan, k)
+            and not is_slow(plan, k, ws, remaining)
+        ):
             x, y, z = sphere_centre(plan, k, ws.X)
             speed = fastest(plan.row_a[k], x, y, z, 0.0, ws) + fastest(plan.row_b[k], x, y, z, 0.0, ws)
             radius, way = plan.row_length[k], speed * remaining

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hapticsim.kernels.events.guards import is_far
 from hapticsim.kernels.events.inside import GAP_CAPTURE, hold_here, hold_open, is_near
 from hapticsim.kernels.events.resolve_contacts import TOUCH, energy_lost
 from hapticsim.kernels.geometry.edges import is_lost
@@ -66,7 +67,9 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
     for k in range(plan.contacts):
         if m == ws.rows.size:
             break
-        near = state.mode[k] == HELD or is_near(plan, state, k, ws.X, GAP_CAPTURE)
+        near = state.mode[k] == HELD or (
+            not is_far(state, ws, k) and is_near(plan, state, k, ws.X, GAP_CAPTURE)
+        )
         if near and is_chattering(plan, ws, k) and not is_lost(plan, state, k, ws.X):
             write_contact_row(plan, state, k, m, ws)
             if rate_of(ws.A, m, ws.u0, ws.b) <= RATE_CAPTURE:

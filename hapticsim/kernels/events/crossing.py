@@ -21,7 +21,7 @@ from hapticsim.kernels.geometry.mesh_search import has_mesh
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import TRIALS
 from hapticsim.kernels.motion.integrate import advance
-from hapticsim.kernels.units import first_border, stage
+from hapticsim.kernels.units import find_far_pairs, first_border, stage
 
 MOST_TRIALS = 14  # trial steps per crossing
 PATIENCE = 4  # trials after which every other one halves what is left for a gap: it may jump
@@ -49,6 +49,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
         advance(plan, state, inp, ws, t, step, m)
         if m > 0:
             row_forces(plan, state, ws, m, ws.du[3])
+        find_far_pairs(plan, ws, 0)
         read_guards(plan, state, ws.q1, ws.u1, t + step, ws, m, ws.guard1)
         if not watching:
             return step, -1

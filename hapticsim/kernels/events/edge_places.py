@@ -99,7 +99,10 @@ def put_edges(plan, state, ws, out, m, deepest):
     k = 0
     while k < plan.contacts:
         if takes_edges(plan, k) and plan.edge_places[k] > 0:
-            if not full:
+            if ws.apart[k] > 0.0 and are_empty(plan, state, k):
+                for i in range(k, k + plan.edge_places[k]):
+                    state.depth[i], ws.guard1[i] = 0.0, math.inf
+            elif not full:
                 fill_places(plan, state, ws, out, k, deepest)
             elif deepest > 0.0:
                 leave_out_edges(plan, state, ws, out, k, deepest)
@@ -109,6 +112,15 @@ def put_edges(plan, state, ws, out, m, deepest):
             k += plan.edge_places[k]
         else:
             k += 1
+
+
+@kernel
+def are_empty(plan, state, first):
+    """True where no place of the pair that begins at ``first`` is about anything."""
+    for k in range(first, first + plan.edge_places[first]):
+        if state.face[k] != 0:
+            return False
+    return True
 
 
 @kernel

@@ -57,17 +57,26 @@ def row_forces(plan, state, ws, m, udot):
     return pulls
 
 
+@inlined
+def is_far(state, ws, k):
+    """True where candidate k is about nothing, and its shapes too far apart to touch (broad_phase.py)."""
+    return ws.apart[k] > 0.0 and state.face[k] == 0
+
+
 @kernel
 def read_guards(plan, state, q, u, t, ws, m, guards):
     """Write the guards at the frames and row forces in ws, those of (q, u), t seconds into the tick.
 
-    Nothing that is let through, or overlooked, has one.  After a full piece the forces are those of the last
-    Runge-Kutta stage, which stands there up to third order: good enough to say that one crosses zero; where
-    it does is found with exact ones.
+    Nothing that is let through, or overlooked, has one; of pairs that are far it is less than the gap.  After
+    a full piece the forces are those of the last Runge-Kutta stage, which stands there up to third order:
+    good enough to say that one crosses zero; where it does is found with exact ones.
     """
     full = m == ws.rows.size  # no room for another row
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
+            if is_far(state, ws, k):
+                guards[k] = ws.apart[k]
+                continue
             ignored = full or has_no_gap(plan, state, k) or ws.overlooked[k] == 1
             guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
     read_row_guards(plan, state, q, u, t, ws, m, guards)
@@ -79,7 +88,9 @@ def read_reported_guards(plan, state, out, ws, m, guards):
     full = m == ws.rows.size
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
-            if full or has_no_gap(plan, state, k):
+            if is_far(state, ws, k):
+                guards[k] = ws.apart[k]
+            elif full or has_no_gap(plan, state, k):
                 guards[k] = math.inf
             else:
                 known = takes_edges(plan, k) or not has_ends(plan, k)

@@ -6,7 +6,8 @@ from hapticsim.codes import CONTACT_ROW
 from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
-from hapticsim.kernels.geometry.contact import witness
+from hapticsim.kernels.geometry.contact import is_between_features, witness, witness_beside
+from hapticsim.kernels.geometry.point import surface_pose
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
@@ -24,11 +25,20 @@ def copy(source, target):
 @kernel
 def report_witnesses(plan, state, out, ws):
     """Gap, normal and nearest point of every candidate at the frames in ws."""
+    pose = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     for k in range(plan.contacts):
+        if plan.same_surface[k] == 0:
+            pose = surface_pose(plan, k, ws.X)
         if takes_edges(plan, k) and state.face[k] == 0:
             out.gap[k] = NOWHERE
             continue
-        phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
+        if plan.time_step != 0 and ws.apart[k] > 0.0:  # of thousands in a pile
+            out.gap[k] = ws.apart[k]
+            continue
+        if is_between_features(plan, k):
+            phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
+        else:
+            phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness_beside(plan, state, k, pose, ws.X)
         radius = plan.row_length[k]
         out.gap[k] = phi
         out.normal_W[k, 0], out.normal_W[k, 1], out.normal_W[k, 2] = nx, ny, nz
@@ -69,6 +79,8 @@ def observe(plan, state, inp, out, ws):
     copy(state.u, ws.u0)
     sample_torques(plan, state, inp, ws)
     ws.substep[0] = 0.0
+    for k in range(ws.apart.size):
+        ws.apart[k] = 0.0
     m = list_rows(plan, state, ws) if plan.time_step == 0 else list_constraints(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:

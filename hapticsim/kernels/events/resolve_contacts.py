@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hapticsim.codes import Event
+from hapticsim.kernels.events.guards import is_far
 from hapticsim.kernels.events.inside import (
     GAP_CAPTURE,
     LEFT_OUT,
@@ -79,6 +80,8 @@ def touching(plan, state, ws, out, m):
         if state.mode[k] == FREE:
             if takes_edges(plan, k) and state.face[k] != LEFT_OUT and not ws.guard1[k] <= LEVEL:
                 continue
+            if is_far(state, ws, k) and state.depth[k] == 0.0:
+                continue
             if state.face[k] == 0 and state.depth[k] == 0.0 and gap(plan, state, k, ws.X) > LEVEL:
                 continue  # the commonest case
             look_inside(plan, state, ws, out, m, k)
@@ -114,7 +117,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
         if state.mode[k] == HELD:
             if is_leaving(plan, state, ws, k, leaving) or m == ws.rows.size:
                 continue
-        elif not is_near(plan, state, k, ws.X, GAP_TOUCH):
+        elif is_far(state, ws, k) or not is_near(plan, state, k, ws.X, GAP_TOUCH):
             continue
         elif room > 0:
             room -= 1

@@ -185,8 +185,14 @@ def witness(plan, state, k, X):
     if plan.surface_kind[k] == ON_RIM:
         phi, nx, ny, nz, cx, cy, cz = rim_witness(plan, k, X)
         return phi, nx, ny, nz, cx, cy, cz, False, False, True
+    return witness_beside(plan, state, k, surface_pose(plan, k, X), X)
+
+
+@inlined
+def witness_beside(plan, state, k, pose, X):
+    """The same beside a surface with this pose (12 scalars), of what has one sphere and one surface."""
     cx, cy, cz = sphere_centre(plan, k, X)
-    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, X)
+    r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = pose
     x, y, z = cx - ox, cy - oy, cz - oz
     if plan.surface_kind[k] == ON_PLANE:
         distance = r2 * x + r5 * y + r8 * z
@@ -246,6 +252,13 @@ def gap_of(plan, state, k, X):
         if distance > 0.0:
             return distance - state.depth[k]
     return witness(plan, state, k, X)[0] - state.depth[k]
+
+
+@inlined
+def is_between_features(plan, k):
+    """True where candidate k is about two sides, edges or features, those of a mesh, or a rim."""
+    kind = plan.surface_kind[k]
+    return ON_CROSSING <= kind <= ON_MESH or kind == ON_RIM
 
 
 @inlined

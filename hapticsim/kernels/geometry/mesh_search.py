@@ -8,6 +8,10 @@ another direction than what is held.  The places after it have no gap.
 The tree is complete: node i has the children 2 i and 2 i + 1, the root is 1, and the triangles of a leaf
 stand side by side.  So the way back is kept in the bits of one number: bit l says that the other child l
 levels up was not looked into yet.
+
+A box that lies askew is as thick as it is wide, and a sphere that touches comes near to many of them.  What
+small boxes hold also lies in a slab across a normal, which is next to nothing thick where the surface is
+smooth: by height and way to the side together few leaves are looked into.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ BEYOND = 2e-5  # [m] farther than this from the sphere nothing is looked for bes
 SAME = 1e-16  # square of the angle between two normals below which they are one contact
 MOST_LEAVES = 4096  # looked into at most; a sphere that fits into its mould is as near to all triangles
 NO_FEATURE = -1
+SLACK = 1e-9  # [m] by which a bound of a distance is taken to be less: of rounding it has 1e-13 at 1000 m
 
 
 @inlined
@@ -84,6 +89,22 @@ def square_from_box(box, x, y, z):
 
 
 @kernel
+def is_surely_beyond(box, slab, n, x, y, z, least):
+    """True where all in a box is farther from a point than the square ``least`` [m^2].
+
+    slab   heights along n between which all of it is.
+    """
+    dx, dy, dz = x - 0.5 * (box[0] + box[3]), y - 0.5 * (box[1] + box[4]), z - 0.5 * (box[2] + box[5])
+    ex, ey, ez = box[3] - box[0], box[4] - box[1], box[5] - box[2]
+    height = n[0] * x + n[1] * y + n[2] * z
+    up = max(max(slab[0] - height, height - slab[1]) - SLACK, 0.0)
+    lean = n[0] * dx + n[1] * dy + n[2] * dz
+    side = math.sqrt(max(dx * dx + dy * dy + dz * dz - lean * lean, 0.0))
+    aside = max(side - 0.5 * math.sqrt(ex * ex + ey * ey + ez * ez) - SLACK, 0.0)
+    return up * up + aside * aside > least
+
+
+@kernel
 def is_another_contact(plan, state, k, first, feature, x, y, z):
     """True where a feature faces the point, at a local minimum of its distance, and no place holds it, or one
     with the same normal."""
@@ -110,25 +131,38 @@ def find_feature(plan, state, k, X):
     least = math.inf if alone else (plan.row_length[k] + BEYOND) ** 2
     root, leaves = plan.mesh_root[k], plan.mesh_leaves[k]
     start, count = plan.mesh_first[k], plan.mesh_count[k]
-    node, pending, looked = 1, 0, 0
+    node, pending, looked, leaves_in = 1, 0, 0, leaves
+    square = square_from_box(plan.mesh_box[root + 1], x, y, z)
     while True:
-        if square_from_box(plan.mesh_box[root + node], x, y, z) < least:
-            if node < leaves:
-                node = 2 * node
-                left = square_from_box(plan.mesh_box[root + node], x, y, z)
-                node += int(square_from_box(plan.mesh_box[root + node + 1], x, y, z) < left)
-                pending = 2 * pending + 1
+        if square < least:
+            first_in = (node * leaves_in - leaves) * count // leaves
+            end_in = ((node + 1) * leaves_in - leaves) * count // leaves
+            slab, is_far = plan.mesh_slab[root + node], False
+            if slab[0] < math.inf:
+                middle = plan.mesh_in_tree[start + first_in + (end_in - first_in) // 2]
+                is_far = is_surely_beyond(
+                    plan.mesh_box[root + node], slab, plan.mesh_normal[middle], x, y, z, least
+                )
+            if not is_far and node < leaves:
+                node, leaves_in, pending = 2 * node, leaves_in // 2, 2 * pending + 1
+                square = square_from_box(plan.mesh_box[root + node], x, y, z)
+                other = square_from_box(plan.mesh_box[root + node + 1], x, y, z)
+                if other < square:
+                    node, square = node + 1, other
                 continue
-            leaf = node - leaves
-            for t in range(start + leaf * count // leaves, start + (leaf + 1) * count // leaves):
-                feature, square = nearest_of_triangle(plan, t, x, y, z, least)
-                if square < least and (alone or is_another_contact(plan, state, k, first, feature, x, y, z)):
-                    found, least = feature, square
-            looked += 1
+            if not is_far:
+                for i in range(start + first_in, start + end_in):
+                    t = plan.mesh_in_tree[i]
+                    feature, nearest = nearest_of_triangle(plan, t, x, y, z, least)
+                    if nearest < least and (
+                        alone or is_another_contact(plan, state, k, first, feature, x, y, z)
+                    ):
+                        found, least = feature, nearest
+                looked += 1
         if pending == 0 or looked == MOST_LEAVES:
             return found
         while pending & 1 == 0:
-            node //= 2
-            pending //= 2
+            node, leaves_in, pending = node // 2, 2 * leaves_in, pending // 2
         node ^= 1
         pending ^= 1
+        square = square_from_box(plan.mesh_box[root + node], x, y, z)

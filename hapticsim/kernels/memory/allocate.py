@@ -21,6 +21,7 @@ def sizes_of_run(
     nF: int = 0,
     nt: int = 1,
     max_rows: int = sys.maxsize,
+    volumes: int = 0,
     ni: int = 0,
     nj: int = 0,
 ) -> dict[str, int]:
@@ -29,7 +30,7 @@ def sizes_of_run(
     ni : contacts of a scene in the time-stepping regime, else 0.
     """
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF, "nt": max(1, nt)}
-    given |= {"ni": ni, "nj": nj, "nz": min(ni, MOST_NEAR)}
+    given |= {"volumes": volumes, "ni": ni, "nj": nj, "nz": min(ni, MOST_NEAR)}
     return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
 
 

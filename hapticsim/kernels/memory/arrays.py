@@ -48,6 +48,7 @@ class Plan(Block):
     put_edges: Int  # 0 without edges that may cross, or hulls
     put_hulls: Int  # 0 without hulls, as the next
     hull_contact: Int
+    find_far: Int  # 0 with few pairs of shapes
     follow_meshes: Int  # 0 without meshes, as the next two
     first_border: Int
     next_feature: Int
@@ -126,6 +127,7 @@ class Plan(Block):
     # out of the end of a cylinder that has a rim
     surface_kind: IntVector = of("nk")  # codes.ON_PLANE ...
     surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
+    same_surface: IntVector = of("nk")  # 1: on the same surface as the candidate before
     surface_half: Matrix = of("nk, 3")  # [m] half extents of a box; of a capsule radius, radius, half length;
     # of two that cross radius of the second, half lengths of both; of a rim on a plane its radius first
     edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
@@ -158,6 +160,9 @@ class Plan(Block):
     mesh_first: IntVector = of("nk")  # its first triangle
     mesh_count: IntVector = of("nk")  # how many it has
     mesh_box: Matrix = of("boxes, 6")  # [m] least x, y, z, then largest, in the axes of the mesh
+    mesh_slab: Matrix = of("boxes, 2")  # [m] heights between which all is, along the normal of the middle
+    # triangle; inf of large boxes
+    mesh_in_tree: IntVector = of("triangles")  # triangles in the order of the leaves of the tree
     mesh_vertex: Matrix = of("vertices, 3")  # [m] of all meshes, in the axes of each
     mesh_vertex_normal: Matrix = of("vertices, 3")  # sum of the normals around it, weighted by their angles
     mesh_normal: Matrix = of("triangles, 3")  # unit, outward
@@ -165,6 +170,13 @@ class Plan(Block):
     mesh_neighbour: IntVector = of("3 * triangles")  # 3 t + i of the same edge in the triangle beyond it
     mesh_ring_start: IntVector = of("vertices + 1")  # first entry of each vertex in mesh_ring
     mesh_ring: IntVector = of("3 * triangles")  # 3 t + i where the vertex is corner i of triangle t
+    volume_frame: IntVector = of("volumes")  # body of each bounding volume (broad_phase.py), -1: the world
+    volume_pose: Matrix = of("volumes, 12")  # of its box, in the body, as surface_pose
+    volume_half: Matrix = of("volumes, 3")  # [m] half extents of the box
+    volume_radius: Vector = of("volumes")  # [m] of the ball about the middle of the box
+    pair_a: IntVector = of("pairs")  # volumes of each pair of shapes
+    pair_b: IntVector = of("pairs")  # -1: a plane
+    pair_first: IntVector = of("pairs + 1")  # its first candidate
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
@@ -401,6 +413,11 @@ class Workspace(Block):
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
     overlooked: IntVector = of("nk")  # 1: closed where nothing holds it; no guard until the tick ends
+    apart: Vector = of(
+        "nk"
+    )  # [m] how far the shapes of a candidate are apart at least, 0: near (broad_phase.py)
+    volume_X: Matrix = of("volumes, 12")  # bounding volumes in the world
+    volume_speed: Vector = of("volumes")  # [m/s] which no point of each exceeds
     method: IntVector = of(2)  # how this tick is integrated (stiffness.py), 1: coupler linear in substeps
     divisions: IntVector = of(1)  # steps of the classical method that a piece is divided into
     substep: Vector = of(1)  # [s] length of the linearly implicit substep that a stage is evaluated for, or 0

@@ -25,6 +25,7 @@ from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import (
     activate_by_touch,
     dispatch_event,
+    find_far_pairs,
     gap,
     put_edges_in_places,
     resolve,
@@ -47,6 +48,7 @@ def advance(plan, state, inp, out, ws, m):
     begin_balance(plan, state, ws, ws.moved[0] == 1)
     t, handled, passed, quick = 0.0, 0, 0, 0
     reported = True
+    find_far_pairs(plan, ws, 1)  # what was resolved may be faster than when the tick began
     while True:
         if reported:
             read_reported_guards(plan, state, out, ws, m, ws.guard0)
@@ -133,6 +135,7 @@ def start_next_piece(plan, state, inp, out, ws, t, m):
     if start_piece(plan, state, inp, out, ws, t, m, LOOKING):
         m = resolve(plan, state, inp, ws, out, t, 0)
         start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
+    find_far_pairs(plan, ws, 1)
     put_edges_in_places(plan, state, ws, out, m, 0.0)
     begin_piece(plan, ws)
     return m

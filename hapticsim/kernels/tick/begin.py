@@ -14,6 +14,7 @@ from hapticsim.kernels.rows.row_table import FREE, list_rows
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
 from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import (
+    find_far_pairs,
     follow_meshes,
     put_edges_in_places,
     resolve,
@@ -33,6 +34,7 @@ def begin_tick(plan, state, inp, out, ws):
         m = resolve_anew(plan, state, inp, ws, out)
     pulls = start_piece(plan, state, inp, out, ws, 0.0, m, LOOKING)
     copy(ws.good_q if changed else ws.q0, ws.put_q)
+    find_far_pairs(plan, ws, 1)
     put_edges_in_places(plan, state, ws, out, m, GAP_DEEP)
     kept = leave_lost_corners(plan, state, out, ws, m)
     if kept < m:

@@ -45,6 +45,7 @@ def clear_tick(out, ws):
     ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = 0
     for k in range(ws.fires.size):
         ws.fires[k] = ws.overlooked[k] = 0
+        ws.apart[k] = 0.0
     out.counts[EVENTS] = 0
     out.counts[PIECES] = 0
     out.counts[CHOICES] = out.counts[TRIALS] = 0

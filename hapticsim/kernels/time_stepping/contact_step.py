@@ -44,7 +44,7 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     push_along,
     rate_along,
 )
-from hapticsim.kernels.units import follow_meshes, gap, put_edges_in_places, stage, terms
+from hapticsim.kernels.units import find_far_pairs, follow_meshes, gap, put_edges_in_places, stage, terms
 
 TOUCH, LEAVE = int(Event.TOUCH), int(Event.LEAVE)
 INSIDE = 1e-9  # [m] what is deeper at the end of a step is moved out
@@ -69,6 +69,7 @@ def take_time_step(plan, state, inp, out, ws):
     copy(ws.q0, ws.put_q)
     begin_balance(plan, state, ws, False)
     follow_meshes(plan, state, ws.X)
+    find_far_pairs(plan, ws, 1)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
     report_sample(plan, state, inp, out, ws, 0)
     n = gather_near(plan, state, out, ws)
