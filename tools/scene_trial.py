@@ -46,6 +46,7 @@ SUNK, SUNK_IN_BOX = 1e-3, 5e-3  # [m]
 STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
 LOOK_EVERY = 4  # ticks, where no hand is there to be hurt
+PART = 0.08  # [m] of the largest part of a pile, half its length twice
 LOOK_AT_PILE_EVERY = 20  # ticks: hundreds of pairs
 REFUSED = Fault.NOT_FINITE | Fault.ENERGY
 HELD_DEVICE = DeviceLimits(
@@ -245,7 +246,9 @@ class _Watch:
 
     def _came_unseen(self, fastest: float) -> float:
         """[m] by which a shape may have come into another in the last tick: where no row is left for it, that
-        is told as the next one begins."""
+        is told as the next one begins; a time step is off by the square of the angle by which parts turn."""
+        if self.trial.deepest_m is not None:
+            return (fastest * self.sim.scene.tick_s) ** 2 * PART
         full = self.sim.rank[1] >= self.sim.scene.max_rows
         return 2.0 * fastest * self.sim.scene.tick_s if full else 0.0
 

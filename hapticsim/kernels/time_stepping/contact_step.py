@@ -38,10 +38,10 @@ from hapticsim.kernels.time_stepping.gauss_seidel import solve_pushes
 from hapticsim.kernels.time_stepping.near_contacts import (
     factor_trees,
     gather_near,
-    keep_what_closes,
     let_go,
     meets,
     push_along,
+    put_what_closes_first,
     rate_along,
 )
 from hapticsim.kernels.units import find_far_pairs, follow_meshes, gap, put_edges_in_places, stage, terms
@@ -52,6 +52,8 @@ KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther
 RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
 MET = 1e-7  # [m/s] by which rates may be off
 PAYS = 0.5  # of the kinetic energy in contact, at most, for moving out
+WAYS = 4  # out of what is inside, one after the other
+FREE_WAY = 1.0  # [m] that what nothing holds may move
 HALVINGS = 4  # of a way out that energy does not allow
 
 
@@ -72,9 +74,9 @@ def take_time_step(plan, state, inp, out, ws):
     find_far_pairs(plan, ws, 1)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
     report_sample(plan, state, inp, out, ws, 0)
-    n = gather_near(plan, state, out, ws)
+    near = gather_near(plan, state, out, ws)
     move_freely(plan, state, inp, ws)
-    n = keep_what_closes(plan, state, ws, n)
+    n = put_what_closes_first(plan, state, ws, near)
     find_impulses(plan, state, ws, n)
     note_contacts(plan, state, out, ws, n)
     if mark_islands(plan, ws, n) > 0:
@@ -82,7 +84,7 @@ def take_time_step(plan, state, inp, out, ws):
         kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         correct_work(plan, state, inp, ws)
         copy(ws.us, ws.u1)
-        move_out(plan, state, ws, n)
+        move_out(plan, state, ws, near)
         take_gain(plan, ws)
     copy(ws.q1, ws.q0)
     copy(ws.u1, ws.u0)
@@ -219,29 +221,47 @@ def move_in_contact(plan, ws):
 def move_out(plan, state, ws, n):
     """Move what is inside at (ws.q1, ws.u1) out, by the least displacement in the metric of M, or part of the
     way where that takes more energy than the tick has lost and the speeds can pay.
+
+    Expects the frames there in ws.  Rows are those of the start, so that one way out may not be enough.
     """
+    most = PAYS * kinetic_in_contact(plan, ws)
+    for _ in range(WAYS):
+        if find_ways_out(plan, state, ws, n) <= INSIDE:
+            return
+        for r in range(ws.ue.size):
+            ws.ue[r] = 0.0
+        solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
+        copy(ws.q1, ws.qe)
+        if not go_as_energy_allows(plan, ws, most):
+            return
+        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+
+
+@kernel
+def find_ways_out(plan, state, ws, n):
+    """Write to ws.near_least how far [m] each near contact has to move along its row, at the frames in ws;
+    return the largest depth."""
     deepest = 0.0
     for i in range(n):
-        k = ws.near[i]
-        open_by = gap(plan, state, k, ws.X)
-        ws.near_least[i] = -open_by
-        ws.near_x[i] = 0.0
-        if open_by < -INSIDE:
-            if meets(plan, state, k, ws.X):
+        open_by = gap(plan, state, ws.near[i], ws.X)
+        ws.near_least[i], ws.near_x[i] = -open_by, 0.0
+        if open_by < 0.0:
+            if meets(plan, state, ws.near[i], ws.X):
                 deepest = max(deepest, -open_by)
             else:
-                ws.near_least[i] = 0.0
-    if deepest == 0.0:
-        return
-    for r in range(ws.ue.size):
-        ws.ue[r] = 0.0
-    solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
-    copy(ws.q1, ws.qe)
-    most = PAYS * kinetic_in_contact(plan, ws)
+                ws.near_least[i] = -FREE_WAY
+    return deepest
+
+
+@kernel
+def go_as_energy_allows(plan, ws, most):
+    """Displace ws.qe by ws.ue, to ws.q1, or by a part of it, so that no more than ``most`` [J] is gained;
+    False where it stays."""
     for _ in range(HALVINGS):
         displace_at(plan.displace)(ws.qe, ws.ue, ws.q1)
         if plan.energy == 0 or gain_at(plan, ws, ws.q1, ws.u1) <= most:
-            return
+            return True
         for r in range(ws.ue.size):
             ws.ue[r] *= 0.5
     copy(ws.qe, ws.q1)
+    return False

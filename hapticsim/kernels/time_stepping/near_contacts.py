@@ -102,24 +102,34 @@ def how_near(plan, state, out, k, reach, ws):
 
 
 @kernel
-def keep_what_closes(plan, state, ws, n):
-    """Of the n near contacts, leave out those beside what would hold them that do not come into it, at the
-    frames in ws, without a contact.  Returns the number left.
+def put_what_closes_first(plan, state, ws, n):
+    """Order the n near contacts: last those beside what would hold them that do not come into it, at the
+    frames in ws, without a contact.  Returns the number of the others.
 
     A corner that flies over the edge of a face and into it within a tick is stopped by this face.
     """
-    kept = 0
+    first = 0
     for i in range(n):
         k = ws.near[i]
-        if ws.near_sure[i] == 0 and not (meets(plan, state, k, ws.X) and gap(plan, state, k, ws.X) < 0.0):
-            continue
-        if kept < i:
-            ws.near[kept], ws.near_face[kept] = k, ws.near_face[i]
-            ws.near_gap[kept], ws.near_mobility[kept] = ws.near_gap[i], ws.near_mobility[i]
-            for r in range(ws.near_J.shape[1]):
-                ws.near_J[kept, r], ws.near_Y[kept, r] = ws.near_J[i, r], ws.near_Y[i, r]
-        kept += 1
-    return kept
+        closes = ws.near_sure[i] == 1 or (meets(plan, state, k, ws.X) and gap(plan, state, k, ws.X) < 0.0)
+        if closes:
+            if first < i:
+                exchange(ws, first, i)
+            first += 1
+    return first
+
+
+@kernel
+def exchange(ws, i, j):
+    """Exchange two near contacts."""
+    ws.near[i], ws.near[j] = ws.near[j], ws.near[i]
+    ws.near_face[i], ws.near_face[j] = ws.near_face[j], ws.near_face[i]
+    ws.near_sure[i], ws.near_sure[j] = ws.near_sure[j], ws.near_sure[i]
+    ws.near_gap[i], ws.near_gap[j] = ws.near_gap[j], ws.near_gap[i]
+    ws.near_mobility[i], ws.near_mobility[j] = ws.near_mobility[j], ws.near_mobility[i]
+    for r in range(ws.near_J.shape[1]):
+        ws.near_J[i, r], ws.near_J[j, r] = ws.near_J[j, r], ws.near_J[i, r]
+        ws.near_Y[i, r], ws.near_Y[j, r] = ws.near_Y[j, r], ws.near_Y[i, r]
 
 
 @kernel
