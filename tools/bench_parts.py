@@ -1,6 +1,7 @@
 """Time the ticks of a Panda whose hulls push ten parts about on a table, in virtual time.
 
     python tools/bench_parts.py                    a table: execution of a tick, events, what went through
+    python tools/bench_parts.py --regime time_stepping
     python tools/bench_parts.py --seconds 5 --json - the numbers
 
 Scene *panda_parts*: hand, fingers and the last two links of the arm, as hulls of 32 corners and boxes, meet
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,7 +32,7 @@ from hapticsim.drivers.classes import driver_class
 from hapticsim.drivers.registry import options_for
 from hapticsim.haptics.joining import limits_of
 from hapticsim.kernels.memory.arrays import EVENTS, PIECES, TRIALS
-from hapticsim.model.scene import Scene
+from hapticsim.model.scene import EXACT, TIME_STEPPING, Scene
 
 TOP, MIDDLE, HALF = 0.3, (0.5, 0.0), (0.22, 0.26)  # [m] the table: its height, where it is, its half extents
 HAND = ("panda_hand", "panda_*finger*", "panda_link6", "panda_link7")
@@ -214,8 +216,9 @@ def drive(scene: Scene, seconds: float) -> tuple[Found, np.ndarray, np.ndarray]:
     return found, wall[WARM:], cpu[WARM:]
 
 
-def measure(seconds: float, rounds: int) -> Found:
-    scene = panda_parts()
+def measure(seconds: float, rounds: int, regime: str) -> Found:
+    """Drive the scene in a regime of contacts, ``rounds`` times."""
+    scene = replace(panda_parts(), contact_regime=regime)
     driven = [drive(scene, seconds) for _ in range(rounds)]
     wall = np.concatenate([times for _, times, _ in driven])
     cpu = np.min([times for _, _, times in driven], axis=0)
@@ -245,8 +248,9 @@ def main() -> None:
     parser = parser_of(__doc__ or "")
     parser.add_argument("--seconds", type=float, default=20.0, help="of virtual time (20)")
     parser.add_argument("--rounds", type=int, default=3, help="that are the same (3)")
+    parser.add_argument("--regime", choices=(EXACT, TIME_STEPPING), default=EXACT, help="of contacts")
     options = parser.parse_args()
-    report(options, lambda: measure(options.seconds, options.rounds), show)
+    report(options, lambda: measure(options.seconds, options.rounds, options.regime), show)
 
 
 if __name__ == "__main__":
