@@ -57,8 +57,8 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
 
 
 def _of_coordinates(model: SceneModel, of_speed: np.ndarray, number: np.ndarray) -> np.ndarray:
-    """(nq,) int, the tree of each coordinate."""
-    found = np.full(model.nq, -1, np.int64)
+    """(nq,) int, the tree of each coordinate; in one tree also of what no speed is the rate of."""
+    found = np.full(model.nq, 0 if number.max(initial=0) == 0 else -1, np.int64)
     for joint in model.moving_joints:
         found[model.q_slice(joint.name)] = number[of_speed[model.u_slice(joint.name).start]]
     return found

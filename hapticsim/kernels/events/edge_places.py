@@ -99,7 +99,7 @@ def put_edges(plan, state, ws, out, m, deepest):
     k = 0
     while k < plan.contacts:
         if takes_edges(plan, k) and plan.edge_places[k] > 0:
-            if ws.apart[k] > 0.0 and are_empty(plan, state, k):
+            if ws.apart[k] > ws.reach[0] and are_empty(plan, state, k):
                 for i in range(k, k + plan.edge_places[k]):
                     state.depth[i], ws.guard1[i] = 0.0, math.inf
             elif not full:
@@ -198,7 +198,7 @@ def view_pair(plan, first, deepest, ws):
     size_a = size_of(plan.edge_half[first]) + plan.row_length[first]
     size_b = size_of(plan.surface_half[first])
     speed = fastest(a, x, y, z, size_a, ws) + fastest(b, ox, oy, oz, size_b, ws)
-    reach = REACH + 2.0 * plan.tick_s * speed
+    reach = max(REACH + 2.0 * plan.tick_s * speed, ws.reach[0])
     x, y, z = x - ox, y - oy, z - oz
     if x * x + y * y + z * z > (size_a + size_b + reach) ** 2:
         return False

@@ -116,7 +116,7 @@ def view_hulls(plan, first, deepest, ws):
     size_a = math.sqrt(ball_a[0] ** 2 + ball_a[1] ** 2 + ball_a[2] ** 2) + radius
     size_b = math.sqrt(ball_b[0] ** 2 + ball_b[1] ** 2 + ball_b[2] ** 2) + ball_b[3]
     speed = fastest(a, x, y, z, size_a, ws) + fastest(b, ox, oy, oz, size_b, ws)
-    reach = REACH + 2.0 * plan.tick_s * speed
+    reach = max(REACH + 2.0 * plan.tick_s * speed, ws.reach[0])
     cx, cy, cz = cx - ball_b[0], cy - ball_b[1], cz - ball_b[2]
     if cx * cx + cy * cy + cz * cz > (radius + ball_b[3] + reach) ** 2:
         return False

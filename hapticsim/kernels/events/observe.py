@@ -87,7 +87,7 @@ def observe(plan, state, inp, out, ws):
         row_forces(plan, state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
     for k in range(state.impulse.size):  # of a scene that takes time steps: as in the last one
-        out.force[k] = state.impulse[k] / plan.tick_s
+        out.force[k] = state.impulse[k] / plan.tick_s if state.mode[k] == HELD else 0.0
 
 
 def locate(plan, state, inp, out, ws):

@@ -400,6 +400,9 @@ class Workspace(Block):
     near_change: Vector = of("nz")  # what the last round changed of near_x
     near_way: Vector = of("nz")  # the direction of the rounds before
     near_pushing: IntVector = of("nz")  # those that push
+    frame_near: IntVector = of("nf")  # 1: a shape of the frame may touch another soon
+    reach: Vector = of(1)  # [m] how near what may touch in a time step is; 0 in the exact regime
+    free_gain: Vector = of(1)  # [J] what a time step gained before contacts acted
     moves: IntVector = of("nt")  # how each tree moves in a time step (contact_step.py)
     carried: Vector = of("nu")  # speeds with which what is in contact moves in the step
     struck: IntVector = of("nt")  # 1: a contact of the island strikes

@@ -16,6 +16,7 @@ from hapticsim.kernels.motion.energy import (
     held_by_laws,
     total_energy,
 )
+from hapticsim.kernels.motion.stiffness import STIFF_SPRINGS
 from hapticsim.kernels.time_stepping.near_contacts import tree_span
 
 ALONE, TOUCHING, STRUCK = 0, 1, 2  # ws.moves of each tree
@@ -64,10 +65,18 @@ def correct_work(plan, state, inp, ws):
 
 
 @kernel
+def free_gain(plan, ws):
+    """What the tick gained without contacts [J], as ``divide_piece`` left it: contacts need not pay it."""
+    return max(0.0, ws.work[END] - ws.work[BEFORE] - ws.work[DONE]) if plan.energy != 0 else 0.0
+
+
+@kernel
 def gain_at(plan, ws, q, u):
     """Energy [J] that the tick gained at (q, u), beyond the work put in and what its quadrature may miss."""
     ws.work[END] = total_energy(plan, ws, q, u)
-    return ws.work[END] - ws.work[BEFORE] - ws.work[DONE] - SHARE * ws.work[DONE_TURNED]
+    share = 1.0 if ws.method[0] == STIFF_SPRINGS else SHARE
+    gain = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]
+    return gain - share * ws.work[DONE_TURNED] - ws.free_gain[0]
 
 
 @kernel
@@ -106,6 +115,7 @@ def take_gain(plan, ws):
             t = plan.tree_of_coordinate[i]
             if t >= 0 and ws.moves[t] != ALONE:
                 ws.q1[i] = ws.q0[i]
+        ws.work[DONE] = max(ws.work[DONE], 0.0)  # of a way that was not taken
         gain_at(plan, ws, ws.q1, ws.u1)
 
 

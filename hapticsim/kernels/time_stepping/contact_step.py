@@ -11,13 +11,15 @@ is then inside is moved out as far as energy allows: the step never gains any.
 
 from __future__ import annotations
 
+import math
+
 from hapticsim.codes import Event
 from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import PIECES
+from hapticsim.kernels.memory.arrays import PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
 from hapticsim.kernels.motion.integrate import advance
 from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints
@@ -29,20 +31,22 @@ from hapticsim.kernels.time_stepping.balance import (
     STRUCK,
     TOUCHING,
     correct_work,
+    free_gain,
     gain_at,
     kinetic_in_contact,
     take_gain,
     write_handle_force,
 )
+from hapticsim.kernels.time_stepping.effective_mass import factor_trees, is_damped, soften_mass
 from hapticsim.kernels.time_stepping.gauss_seidel import solve_pushes
 from hapticsim.kernels.time_stepping.near_contacts import (
-    factor_trees,
     gather_near,
     let_go,
     meets,
     push_along,
     put_what_closes_first,
     rate_along,
+    reach_of,
 )
 from hapticsim.kernels.units import find_far_pairs, follow_meshes, gap, put_edges_in_places, stage, terms
 
@@ -64,7 +68,9 @@ def take_time_step(plan, state, inp, out, ws):
     """
     list_constraints(plan, state, ws)
     terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])
-    factor_trees(plan, ws)
+    if is_damped(plan, state, ws):
+        soften_mass(plan, state, inp, ws)
+    definite = factor_trees(plan, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], 0)
     ws.work[FIRST] = ws.work[POWER]
     write_handle_force(plan, state, inp, ws, 0.0, ws.handle_force)
@@ -72,15 +78,23 @@ def take_time_step(plan, state, inp, out, ws):
     begin_balance(plan, state, ws, False)
     follow_meshes(plan, state, ws.X)
     find_far_pairs(plan, ws, 1)
+    ws.reach[0] = reach_of(plan, ws)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
     report_sample(plan, state, inp, out, ws, 0)
     near = gather_near(plan, state, out, ws)
     move_freely(plan, state, inp, ws)
     n = put_what_closes_first(plan, state, ws, near)
+    if out.counts[REHEARSAL] == 1:  # the code and what it reads are warm
+        return
+    if not definite:
+        ws.u1[0] = math.nan  # the tick is refused
     find_impulses(plan, state, ws, n)
     note_contacts(plan, state, out, ws, n)
     if mark_islands(plan, ws, n) > 0:
         move_in_contact(plan, ws)
+        if is_damped(plan, state, ws):
+            terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])  # M again
+        ws.free_gain[0] = free_gain(plan, ws)
         kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         correct_work(plan, state, inp, ws)
         copy(ws.us, ws.u1)

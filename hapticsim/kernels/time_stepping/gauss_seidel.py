@@ -38,6 +38,9 @@ def solve_pushes(plan, ws, n, least, met, x, v):
             mobility = ws.near_mobility[i]
             if mobility <= SOFT * largest:
                 ws.near_change[i] = 0.0
+                if x[i] != 0.0:
+                    push_along(plan, ws, i, -x[i], v)
+                    x[i] = 0.0
                 continue
             missing = least[i] - rate_along(plan, ws, i, v)
             change = max(missing / mobility, -x[i])

@@ -22,23 +22,17 @@ from hapticsim.kernels.geometry.corner import EDGE
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
-from hapticsim.kernels.linalg.linear import ldl_factor_between, ldl_solve_between
+from hapticsim.kernels.linalg.linear import ldl_solve_between
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.units import gap, where, write_contact_row
 
+LEAVE = int(Event.LEAVE)
 ROWS_FULL, NO_ROOM = int(Event.ROWS_FULL), int(Fault.ROWS_FULL)
 REACH = 1e-3  # [m] looked at beyond what the speeds at the start of the tick allow
 FAR, BESIDE, NEAR = 0, 1, 2
 SOFT = 1e-14  # of the largest J M^-1 J': a row that nothing can move along
-
-
-@kernel
-def factor_trees(plan, ws):
-    """ws.L = the L D L' factor of ws.M, tree by tree."""
-    for t in range(plan.tree_first.size):
-        ldl_factor_between(ws.M, plan.tree_first[t], plan.tree_end[t], ws.L)
 
 
 @inlined
@@ -61,10 +55,11 @@ def gather_near(plan, state, out, ws):
     past the edge of what held it is let go before.  Returns their number; those beyond the room that there
     is are left out, told, and take the force away.
     """
-    n, left_out, first, reach = 0, 0, -1, reach_of(plan, ws)
+    n, left_out, first, reach = 0, 0, -1, ws.reach[0]
     for k in range(plan.contacts):
         if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
             let_go(plan, state, k)
+            record(out, LEAVE, k, 0.0, 0.0)
         if state.mode[k] == FREE and not takes_edges(plan, k):
             if state.face[k] != 0 or out.gap[k] < 0.0:
                 sort_one(plan, state, ws, out, k, False, 0.0)
@@ -111,7 +106,10 @@ def put_what_closes_first(plan, state, ws, n):
     first = 0
     for i in range(n):
         k = ws.near[i]
-        closes = ws.near_sure[i] == 1 or (meets(plan, state, k, ws.X) and gap(plan, state, k, ws.X) < 0.0)
+        closes = ws.near_sure[i] == 1
+        if not closes and meets(plan, state, k, ws.X) and gap(plan, state, k, ws.X) < 0.0:
+            face = where(plan, state, k, ws.X)[0]
+            closes = ws.near_face[i] == 0 or ws.near_face[i] == face  # the row is of the former
         if closes:
             if first < i:
                 exchange(ws, first, i)
@@ -141,9 +139,20 @@ def meets(plan, state, k, X):
 
 @kernel
 def reach_of(plan, ws):
-    """How near a candidate has to be to close within the tick [m]: what is at rest may be struck."""
+    """How near a candidate has to be to close within the tick [m]: what is at rest may be struck, by the
+    fastest body that is near to any other."""
     fastest = 0.0
     for f in range(plan.frame_size.size):
+        ws.frame_near[f] = 0
+    for k in range(plan.contacts):
+        if ws.apart[k] == 0.0:
+            if plan.row_a[k] >= 0:
+                ws.frame_near[plan.row_a[k]] = 1
+            if plan.row_b[k] >= 0:
+                ws.frame_near[plan.row_b[k]] = 1
+    for f in range(plan.frame_size.size):
+        if ws.frame_near[f] == 0:
+            continue
         v = ws.vel[f]
         speed = math.sqrt(v[3] * v[3] + v[4] * v[4] + v[5] * v[5]) + turning(f, ws) * plan.frame_size[f]
         fastest = max(fastest, speed)
