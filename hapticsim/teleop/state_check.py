@@ -90,6 +90,7 @@ class StateCheck:
             "friction": _numbers,
             "face": self._faces(assembly),
             "depth": _within(-LARGEST, GAP_CAPTURE),
+            "impulse": _within(0.0, LARGEST),
             "energy": _numbers,
             "swing": _numbers,
         }

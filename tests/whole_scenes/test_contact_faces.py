@@ -164,7 +164,7 @@ def test_more_contacts_than_rows_are_told_at_load_by_an_event_and_by_a_fault():
     assert (
         "contacts and constraints may ask for 40 rows at once, and 32 can be imposed: a contact beyond that "
         "is left out, with an event and without force on the hand, and a constraint is refused; "
-        "'max_rows' allows more."
+        "'max_rows' allows more, and 'contact_regime: time_stepping' has no such limit."
     ) in scene.notes
     assert not balls([0.05] * 32).notes
     sim = hs.Simulation(scene)
