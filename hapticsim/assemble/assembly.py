@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from hapticsim.arguments import shown, unusable
-from hapticsim.assemble.bounding_volumes import plan_of_volumes
+from hapticsim.assemble.bounding_volumes import frame_sizes, plan_of_volumes
 from hapticsim.assemble.features import features_of
 from hapticsim.assemble.hull_tables import plan_of_hulls
 from hapticsim.assemble.mesh_tables import plan_of_meshes
@@ -25,7 +25,7 @@ from hapticsim.kernels.entry import begin_compiling, unit_addresses
 from hapticsim.kernels.memory.allocate import input_at_start, sizes_of_run, state_at_start
 from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.sample import WIDTH, row_columns
-from hapticsim.model.candidates import Candidate, candidates_of, radius_around
+from hapticsim.model.candidates import Candidate, candidates_of
 from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.multibody.rotation import quaternion_of
@@ -212,16 +212,6 @@ def _poses(placements: Sequence[Placement]) -> np.ndarray:
     return np.array([[*X.rotation.ravel(), *X.translation] for X in placements], float).reshape(-1, 12)
 
 
-def _frame_sizes(scene: Scene, frames: Sequence[str]) -> np.ndarray:
-    """(nf,) [m] how far the shapes on each body reach from its origin."""
-    sizes = dict.fromkeys(frames, 0.0)
-    for shape in scene.shapes:
-        if shape.body in sizes:
-            reach = float(np.linalg.norm(shape.X_BS.translation)) + radius_around(shape)
-            sizes[shape.body] = max(sizes[shape.body], reach)
-    return np.array(list(sizes.values()), float)
-
-
 def _plan(
     scene: Scene,
     equations: Equations,
@@ -299,7 +289,7 @@ def _plan(
         **plan_of_volumes(scene, candidates, place),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
-        frame_size=_frame_sizes(scene, equations.frames),
+        frame_size=frame_sizes(scene, equations.frames),
         **tree_table(model, equations.frames, rows_of_blocks(scene, candidates)),
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         cut_off_s=_cut_off_s(scene),

@@ -33,6 +33,18 @@ def volume_of(shape: Shape) -> tuple[np.ndarray, np.ndarray, float] | None:
     return None
 
 
+def frame_sizes(scene: Scene, frames: Sequence[str]) -> np.ndarray:
+    """(nf,) [m] how far the shapes on each of these bodies reach from its origin."""
+    sizes = dict.fromkeys(frames, 0.0)
+    for shape in scene.shapes:
+        volume = volume_of(shape)
+        if shape.body in sizes and volume is not None:
+            X, (middle, _, radius) = shape.X_BS, volume
+            reach = float(np.linalg.norm(X.rotation @ middle + X.translation)) + radius
+            sizes[shape.body] = max(sizes[shape.body], reach)
+    return np.array(list(sizes.values()), float)
+
+
 def plan_of_volumes(
     scene: Scene, candidates: Sequence[Candidate], place: Mapping[str, int]
 ) -> dict[str, np.ndarray]:

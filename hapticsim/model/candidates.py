@@ -135,20 +135,6 @@ def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
     return [(X.rotation @ p + X.translation, radius, X.rotation @ g) for p, radius, g in local]
 
 
-def radius_around(shape: Shape) -> float:
-    """Radius [m] of a ball about the origin of a shape that holds it; 0 of a plane."""
-    match shape.kind, shape.size:
-        case "plane", _:
-            return 0.0
-        case "sphere", (radius,):
-            return radius
-        case "capsule", (radius, length):
-            return radius + 0.5 * length
-        case "cylinder", (radius, length):
-            return math.hypot(radius, 0.5 * length)
-    return math.hypot(*shape.size)
-
-
 def points_of_rims(radius: float, length: float) -> list[np.ndarray]:
     """Fixed points (3,) [m] of both rims of a cylinder, which stand out by STANDS_OUT."""
     turns = 2.0 * np.pi * np.arange(STANDS_ON) / STANDS_ON

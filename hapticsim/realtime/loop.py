@@ -6,8 +6,8 @@ what was missed and counts it; it never catches up in a burst.
 
 While it slept others had the processor, and its caches.  So the tick is rehearsed in the time in which the
 loop would spin: on a copy of the state, with the input of the tick before, into an output that nobody reads.
-The workspace is that of the tick, which carries nothing over.  A rehearsal looks for no event: what makes a
-tick long, as an impact, is done once.
+The workspace is that of the tick, which carries nothing over.  A rehearsal looks for no event, and a
+time step stops in it before contacts are solved: what makes a tick long, as an impact, is done once.
 
 A scheduled loop (a remote site) takes the tick for which it has a command, and lets the deadline pass where
 it has none: its time is the sequence of commands.

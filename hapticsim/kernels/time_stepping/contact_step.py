@@ -6,7 +6,7 @@ Free bodies move as in the exact regime, by the method of Runge and Kutta.  Bodi
 mean of their speeds before and after the step, as under a constant force; where a contact strikes in this
 tick all bodies of its island move with the speeds after it, which are those that keep the gaps.  What is
 thrown back gets J u' >= -e J u, with J u its rate where it closes, after it was moved onto the surface.  What
-is then inside is moved out as far as energy allows: the step never gains any.
+is then inside is moved out as far as energy allows, and contacts give none (balance.py).
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from __future__ import annotations
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.time_stepping.near_contacts import SOFT, push_along, rate_along
 
-VISITS = 20000  # of rows in a tick, at most
-FEWEST, MOST = 20, 400  # rounds over all rows, within that bound
+VISITS = 20000  # of rows, at most, but for FEWEST rounds
+FEWEST, MOST = 20, 400  # rounds over all rows
 
 
 @kernel
