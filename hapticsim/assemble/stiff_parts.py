@@ -69,7 +69,7 @@ def _at(
 ) -> tuple[float, ...] | None:
     """What is stiff at one configuration, and its energies; nothing where M is singular."""
     n, nf = equations.nu, len(equations.frames)
-    M, h, V = np.empty((n, n)), np.empty(n), np.empty((nf, n, 6))
+    M, h, V = np.zeros((n, n)), np.empty(n), np.zeros((nf, n, 6))
     X, vel, acc = np.empty((nf, 12)), np.empty((nf, 6)), np.empty((nf, 6))
     equations.kernels.kane(q, np.zeros(n), np.empty(equations.nq), M, h, X, V, vel, acc)
     of_speed, _ = scene.model.kinematic_trees()

@@ -263,7 +263,7 @@ def add_handle_force(plan, state, inp, ws, t):
         if linear:
             power -= x * v[0] + y * v[1] + z * v[2]
         mx, my, mz = mx + x, my + y, mz + z
-    for r in range(ws.f.size):
+    for r in range(plan.frame_first[i], plan.frame_end[i]):
         V = ws.V[i, r]
         ws.f[r] += mx * V[0] + my * V[1] + mz * V[2] + fx * V[3] + fy * V[4] + fz * V[5]
     return power + mx * v[0] + my * v[1] + mz * v[2] + fx * v[3] + fy * v[4] + fz * v[5]

@@ -2,7 +2,7 @@
 
 ``Plan`` never changes during a run.  ``State`` is what you would save to a file and fork.  ``Input`` is
 written from outside once per tick, ``Output`` by the tick, ``Workspace`` is scratch and may hold anything
-between ticks.
+between ticks, but for the zeros of M and V between trees.
 
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
 constraint), nt kinematic trees, nk contact candidates, nc constraints, nb blocks and nw rows in all, ne
@@ -309,7 +309,7 @@ class Workspace(Block):
     us: Vector = of("nu")
     dq: Matrix = of("5, nq")  # qdot of the stages, and of the first stage of a later division of the piece
     du: Matrix = of("5, nu")  # udot of the same
-    M: Matrix = of("nu, nu")  # mass matrix
+    M: Matrix = of("nu, nu")  # mass matrix; between trees 0, always, as of V
     h: Vector = of("nu")  # bias
     X: Matrix = of("nf, 12")
     V: Cube = of("nf, nu, 6")

@@ -129,11 +129,11 @@ def is_within(ws, first, x, y, z, limit, share):
 @kernel
 def write_handle_rates(plan, state, inp, ws, t):
     """ws.H: velocity of the handle's point (world axes), then rate of the coupled rotation (device axes), per
-    speed; the third of the latter alone where one angle is coupled."""
+    speed of its tree; the third of the latter alone where one angle is coupled."""
     i = plan.handle_frame
     rx, ry, rz, _, _, _, _, _, _ = handle_motion(plan, ws)
     ax, ay, az, bx, by, bz, cx, cy, cz = rotation_axes(plan, state, inp, ws, t)
-    for r in range(ws.H.shape[1]):
+    for r in range(plan.frame_first[i], plan.frame_end[i]):
         V = ws.V[i, r]
         ws.H[0, r] = V[3] + V[1] * rz - V[2] * ry
         ws.H[1, r] = V[4] + V[2] * rx - V[0] * rz
@@ -162,23 +162,25 @@ def make_implicit(plan, state, inp, ws, u, t, h):
     K, B = springs * gain * inp.coupler[0], gain * inp.coupler[1]
     _, _, _, vx, vy, vz = anchor(plan, state, inp)
     _, _, _, _, _, _, wx, wy, wz = handle_motion(plan, ws)
-    add_softness(ws, 0, h * B + h * h * K, h * K * (vx - wx), h * K * (vy - wy), h * K * (vz - wz))
+    add_softness(plan, ws, 0, h * B + h * h * K, h * K * (vx - wx), h * K * (vy - wy), h * K * (vz - wz))
     if plan.coupled_rotation != 0:
         K, B = springs * gain * inp.rotation_coupler[0], gain * inp.rotation_coupler[1]
         x = y = z = 0.0
-        for r in range(n):
+        for r in range(plan.frame_first[plan.handle_frame], plan.frame_end[plan.handle_frame]):
             x -= ws.H[3, r] * u[r]
             y -= ws.H[4, r] * u[r]
             z -= ws.H[5, r] * u[r]
         d = inp.device_rotation
-        add_softness(ws, 3, h * B + h * h * K, h * K * (x + d[4]), h * K * (y + d[5]), h * K * (z + d[6]))
+        fx, fy, fz = h * K * (x + d[4]), h * K * (y + d[5]), h * K * (z + d[6])
+        add_softness(plan, ws, 3, h * B + h * h * K, fx, fy, fz)
 
 
 @kernel
-def add_softness(ws, first, share, fx, fy, fz):
+def add_softness(plan, ws, first, share, fx, fy, fz):
     """M += share H' H and f += H' (fx, fy, fz), with the three rows of ws.H from ``first`` on."""
     a, b, c = ws.H[first], ws.H[first + 1], ws.H[first + 2]
-    for r in range(a.size):
+    begin, end = plan.frame_first[plan.handle_frame], plan.frame_end[plan.handle_frame]
+    for r in range(begin, end):
         ws.f[r] += a[r] * fx + b[r] * fy + c[r] * fz
-        for s in range(a.size):
+        for s in range(begin, end):
             ws.M[r, s] += share * (a[r] * a[s] + b[r] * b[s] + c[r] * c[s])

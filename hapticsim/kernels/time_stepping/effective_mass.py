@@ -44,10 +44,10 @@ def soften_mass(plan, state, inp, ws):
     gain, part = state.gain[0], 1.0 if ws.method[1] == 1 else 0.5
     write_handle_rates(plan, state, inp, ws, 0.0)
     K, B = springs * gain * inp.coupler[0], gain * inp.coupler[1]
-    add_softness(ws, 0, part * h * B + h * h * K, 0.0, 0.0, 0.0)
+    add_softness(plan, ws, 0, part * h * B + h * h * K, 0.0, 0.0, 0.0)
     if plan.coupled_rotation != 0:
         K, B = springs * gain * inp.rotation_coupler[0], gain * inp.rotation_coupler[1]
-        add_softness(ws, 3, part * h * B + h * h * K, 0.0, 0.0, 0.0)
+        add_softness(plan, ws, 3, part * h * B + h * h * K, 0.0, 0.0, 0.0)
 
 
 @kernel
