@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -135,3 +136,13 @@ def some_state(model: Model, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndar
             part = q[model.q_slice(joint.name)]
             part[3:] /= np.linalg.norm(part[3:])
     return q, rng.uniform(-2.0, 2.0, model.nu), rng.uniform(-5.0, 5.0, model.nu)
+
+
+def with_zeros_between_trees(model: Model, frames: Sequence[str], array: str) -> np.ndarray:
+    """M or V as the functions of a tick get it: 0 between a tree and the speeds of another, else NaN."""
+    of_speed, of_body = model.kinematic_trees()
+    if array == "M":
+        return np.where(of_speed[:, None] != of_speed[None, :], 0.0, np.nan)
+    of_frame = np.array([of_body[name] for name in frames], int).reshape(-1)
+    between = of_frame[:, None] != of_speed[None, :]
+    return np.repeat(np.where(between, 0.0, np.nan)[:, :, None], 6, axis=2)

@@ -23,6 +23,7 @@ from numba.extending import intrinsic
 
 from hapticsim.arguments import real_numbers
 from hapticsim.equations.codegen.cache import load_compiled
+from hapticsim.equations.forest import BETWEEN_TREES
 from hapticsim.errors import HapticsimError
 from hapticsim.files.cache_folder import cache_folder
 
@@ -163,6 +164,8 @@ def batch(
     arrays: dict[str, np.ndarray] = {}
     for name, shape in outputs.items():
         arrays[name] = _target(where, name, (count, *shape), given.get(name))
+        if name in BETWEEN_TREES:
+            arrays[name][...] = 0.0
     for name, array in inputs.items():
         if name in outputs:
             arrays[name][:] = array

@@ -16,6 +16,8 @@ Arrays (SI units; W world axes, B a body's frame, its origin the point meant):
     gravity
     F      (size,)        what one q leaves for all its responses (``impulse_response.py``)
     x      (nu,)          M^-1 tau
+
+What M and V hold between trees is 0; for ``kane`` and ``kinematics`` it has to be before (``forest.py``).
 """
 
 from __future__ import annotations

@@ -21,9 +21,18 @@ from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.codegen.cache import forget_loaded
 from hapticsim.equations.codegen.straightline import straight_line
 from hapticsim.equations.compiled import compile_equations, signature
+from hapticsim.equations.forest import OF_TICKS
 from hapticsim.equations.tree.impulse_response import response_factor
 from hapticsim.errors import HapticsimError
-from tests.models import branching_tree, free_box, pendulum, planar_two_link, some_state, wam
+from tests.models import (
+    branching_tree,
+    free_box,
+    pendulum,
+    planar_two_link,
+    some_state,
+    wam,
+    with_zeros_between_trees,
+)
 
 FRAMES = ("tool", "flag", "post")
 
@@ -39,7 +48,11 @@ def arrays_for(equations: Equations, name: str, seed: int) -> dict[str, np.ndarr
     F = np.array(response_factor(equations.tree, q.tolist()))
     inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u, "F": F}
     shapes = shapes_of(name, equations.tree, equations.frames)
-    return {a: inputs[a] if a in CATALOGUE[name].inputs else np.full(s, np.nan) for a, s in shapes.items()}
+    arrays = {a: inputs[a] if a in CATALOGUE[name].inputs else np.full(s, np.nan) for a, s in shapes.items()}
+    if name in OF_TICKS:
+        zeros = {a: with_zeros_between_trees(equations.model, equations.frames, a) for a in ("M", "V")}
+        arrays |= {a: zeros[a] for a in zeros if a in arrays}
+    return arrays
 
 
 @pytest.mark.parametrize("name", CATALOGUE)

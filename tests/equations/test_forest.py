@@ -15,7 +15,7 @@ from hapticsim.model.moving import moving_tree
 from hapticsim.model.multibody.joint import WORLD, Body, Joint, Mimic, Placement
 from hapticsim.model.multibody.rotation import rotation_of
 from hapticsim.model.multibody.tree import Model
-from tests.models import some_state, wam
+from tests.models import some_state, wam, with_zeros_between_trees
 
 KINDS = ("fixed", "revolute", "prismatic", "planar", "free", "ball", "helical", "universal")
 
@@ -55,15 +55,6 @@ def cubes(count: int) -> Model:
     return Model("cubes", tuple(bodies), tuple(joints))
 
 
-def between_trees(model: Model, frames: tuple[str, ...], array: str) -> np.ndarray:
-    """Which entries of M or V are of one tree and a speed of another."""
-    of_speed, of_body = model.kinematic_trees()
-    if array == "M":
-        return of_speed[:, None] != of_speed[None, :]
-    of_frame = np.array([of_body[name] for name in frames], int).reshape(-1)
-    return np.repeat((of_frame[:, None] != of_speed[None, :])[:, :, None], 6, axis=2)
-
-
 def arrays_of(name: str, model: Model, frames: tuple[str, ...], seed: int):
     """Arrays as a caller owns them, and what the recursions over the whole forest write."""
     tree, entry = moving_tree(model), CATALOGUE[name]
@@ -73,8 +64,8 @@ def arrays_of(name: str, model: Model, frames: tuple[str, ...], seed: int):
     inputs = {"q": q, "u": u, "tau": tau, "udot": tau, "delta": u}
     shapes = shapes_of(name, tree, frames)
     arrays = {a: inputs[a].copy() if a in entry.inputs else np.full(s, np.nan) for a, s in shapes.items()}
-    if name in OF_TICKS:  # what holds zeros between trees; what a tree writes is of one that was before
-        arrays |= {a: np.where(between_trees(model, frames, a), 0.0, np.nan) for a in ("M", "V") if a in arrays}
+    if name in OF_TICKS:
+        arrays |= {a: with_zeros_between_trees(model, frames, a) for a in ("M", "V") if a in arrays}
     expected = entry.build(tree, frames, *(inputs[a].tolist() for a in entry.inputs))
     return arrays, {a: np.array(expected[a]).reshape(shapes[a]) for a in entry.outputs}
 
