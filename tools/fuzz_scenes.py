@@ -5,6 +5,7 @@
     python tools/fuzz_scenes.py --hulls                 bodies that are mostly convex meshes
     python tools/fuzz_scenes.py --cylinders             bodies that are mostly cylinders
     python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
+    python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
     python tools/fuzz_scenes.py --again finds/gain_17.yaml
 
@@ -39,6 +40,7 @@ ATTEMPTS = 6  # starts drawn for a scene before it counts as refused
 LONGEST_s = 120.0  # for one scene, compilation of its robot included
 READY_s = 900.0  # for a process to be ready: the first one compiles the tick
 KEPT_OF_A_KIND = 5
+SLEEP_AFTER_s = 0.05
 TOLD_EVERY = 500  # scenes, where there is no terminal to show a bar on
 KINDS = ("crash", "hang", "nan", "gain", "flight", "leap", "sunk", "force", "stuck", "silent")
 
@@ -165,10 +167,14 @@ class Campaign:
             self._keep(worker, trial, what, verdict["finds"][what])
 
     def _trial(self, seed: int, attempt: int) -> Trial:
-        if self.options.piles:
-            return make_pile(seed, self.options.piles, self.options.seconds)
         options = self.options
-        return make(seed, attempt, options.pool, options.hulls, options.cylinders, options.stepping)
+        if options.piles:
+            trial = make_pile(seed, options.piles, options.seconds)
+        else:
+            trial = make(seed, attempt, options.pool, options.hulls, options.cylinders, options.stepping)
+        if options.sleep:
+            trial.scene["sleep"] = {"after_s": SLEEP_AFTER_s}
+        return trial
 
     def _count(self, verdict: dict[str, Any]) -> None:
         self.counts["scenes"] += 1
@@ -270,6 +276,7 @@ def main() -> int:
     add("--hulls", action="store_true", help="bodies that are mostly convex meshes")
     add("--cylinders", action="store_true", help="bodies that are mostly cylinders")
     add("--stepping", action="store_true", help="contacts in the time-stepping regime")
+    add("--sleep", action="store_true", help="what rests falls asleep")
     add("--piles", type=int, default=0, metavar="PARTS", help="bins with so many parts instead")
     add("--seconds", type=float, default=2.0, help="of a pile")
     add("--workers", type=int, default=2, help="processes")

@@ -16,7 +16,7 @@ from hapticsim.assemble.hull_tables import plan_of_hulls
 from hapticsim.assemble.mesh_tables import plan_of_meshes
 from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
-from hapticsim.assemble.tree_table import tree_table
+from hapticsim.assemble.tree_table import plan_of_sleep, tree_table
 from hapticsim.equations.base import Equations
 from hapticsim.equations.making import equations_of
 from hapticsim.errors import ConfigError, listed
@@ -77,11 +77,25 @@ class Assembly:
         eq, scene, nk = self.equations, self.scene, len(self.candidates)
         nc, nw = len(scene.constraints), self.plan.row_kind.size
         ne, nF, nt = scene.model.row_count, eq.factor_size, self.plan.tree_first.size
-        ni = nk if scene.contact_regime == TIME_STEPPING else 0
-        nj = 2 * int(self.plan.largest_tree) if ni else 0
+        steps, sleeps = scene.contact_regime == TIME_STEPPING, scene.sleep is not None
+        ni, ns = (nk if steps or sleeps else 0), (nt if sleeps else 0)
+        nj = 2 * int(self.plan.largest_tree) if steps else 0
         nv = self.plan.volume_frame.size
         return sizes_of_run(
-            eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows, volumes=nv, ni=ni, nj=nj
+            eq.nq,
+            eq.nu,
+            len(eq.frames),
+            nk,
+            nc,
+            nw,
+            ne,
+            nF,
+            nt,
+            scene.max_rows,
+            volumes=nv,
+            ni=ni,
+            nj=nj,
+            ns=ns,
         )
 
     @property
@@ -246,6 +260,8 @@ def _plan(
     address = equations.address
     responses = takes_responses(equations)
     table = row_table(scene, place, candidates, equations.rows_address)
+    trees = tree_table(model, equations.frames, rows_of_blocks(scene, candidates))
+    sizes = frame_sizes(scene, equations.frames)
     stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
     return Plan(
         response_factor=address("response_factor") if responses else 0,
@@ -289,8 +305,9 @@ def _plan(
         **plan_of_volumes(scene, candidates, place),
         restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
         **table,
-        frame_size=frame_sizes(scene, equations.frames),
-        **tree_table(model, equations.frames, rows_of_blocks(scene, candidates)),
+        frame_size=sizes,
+        **trees,
+        **plan_of_sleep(scene, equations.frames, sizes, trees, table["touch_activates"]),
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         cut_off_s=_cut_off_s(scene),
         stall_s=max(_cut_off_s(scene), 2.0 * scene.tick_s),

@@ -53,7 +53,7 @@ def plan_of_volumes(
     place : numbers of the frames by body, -1 of the world.
     """
     shapes = {shape.name: shape for shape in scene.shapes}
-    few = len(scene.contacts) < MANY
+    few = len(scene.contacts) < MANY and scene.sleep is None
     number: dict[str, int] = {}
     frame: list[int] = []
     pose, half, radii = [], [], []

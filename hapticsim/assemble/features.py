@@ -21,10 +21,12 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.HULLS
     if ON_MESH in kinds:
         features |= Feature.MESHES
-    if len(scene.contacts) >= MANY:
+    if len(scene.contacts) >= MANY or scene.sleep is not None:
         features |= Feature.PAIRS
     if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:
         features |= Feature.TREES
     if scene.contact_regime == TIME_STEPPING:
         features |= Feature.TIME_STEPPING
+    if scene.sleep is not None:
+        features |= Feature.SLEEP
     return features

@@ -1,16 +1,20 @@
-"""Which kinematic trees there are, and which of them frames and rows are about, as arrays of the plan."""
+"""Which kinematic trees there are, which of them frames and rows are about, and which may fall asleep, as
+arrays of the plan."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from hapticsim.codes import EQUATION_ROW, SPEEDS_ROW
-from hapticsim.model.constraints import Row
+from hapticsim.model.constraints import Row, bodies_of
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.protocol import SceneModel
+from hapticsim.model.scene import Scene
+
+SMALL = 1e-3  # [m] a body that reaches less far turns as slowly as one that reaches so far
 
 
 def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) -> dict[str, Any]:
@@ -68,3 +72,39 @@ def _coupled(model: SceneModel, of_speed: np.ndarray, row: Row) -> tuple[int, in
     """The first and the last tree whose speeds a row couples."""
     trees = [int(of_speed[model.u_slice(joint).start]) for joint, _ in row.joints]
     return min(trees), max(trees)
+
+
+def plan_of_sleep(
+    scene: Scene, frames: Sequence[str], sizes: np.ndarray, trees: Mapping[str, Any], switches: np.ndarray
+) -> dict[str, Any]:
+    """Return the fields ``rest_...`` of the plan.
+
+    sizes : (nf,) [m] how far the shapes on each frame's body reach from its origin.
+    trees : what ``tree_table`` returned.
+    switches : (nk,) block that the touch of each candidate switches on, or -1.
+
+    A tree that is driven may not sleep: by a torque law, by the hand, by a constraint or what switches one.
+    """
+    model, sleep, rest = scene.model, scene.sleep, np.zeros(scene.model.nu)
+    if sleep is None:
+        return {"rest_ticks": 0, "rest_speed": rest}
+    of_speed, reach = trees["tree_of_speed"], np.zeros(trees["tree_first"].size)
+    bodies = bodies_of(scene.constraints) | ({scene.handle.body} if scene.handle else set())
+    laws = {law.joint for law in scene.torque_laws}
+    driven = {-1}
+    for rows in (trees["row_tree_a"], trees["row_tree_b"]):
+        driven.update(rows[: switches.size][switches >= 0].tolist())
+    for frame, first, end, size in zip(frames, trees["frame_first"], trees["frame_end"], sizes, strict=True):
+        if end > first:
+            reach[of_speed[first]] = max(reach[of_speed[first]], size)
+            driven |= {int(of_speed[first])} if frame in bodies else set()
+    for joint in model.moving_joints:
+        start = model.u_slice(joint.name).start
+        driven |= {int(of_speed[start])} if joint.name in laws else set()
+        away = max(float(reach[of_speed[start]]), SMALL)
+        for i in range(joint.nu):
+            turns = joint.unit == "rad" or (joint.quaternion is not None and i < 3)
+            either = joint.unit is None and joint.quaternion is None
+            rest[start + i] = sleep.speed_m_per_s / (away if turns else max(1.0, away) if either else 1.0)
+    rest[np.isin(of_speed, list(driven))] = 0.0
+    return {"rest_ticks": max(1, round(sleep.after_s / scene.tick_s)), "rest_speed": rest}

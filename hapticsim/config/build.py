@@ -96,6 +96,7 @@ def build(
         rate_Hz=float(entry.rate_Hz),
         max_rows=entry.max_rows,
         contact_regime=entry.contact_regime,
+        sleep=entry.sleep,
         mapping=Mapping(
             None if mapping.origin_m is None else np.array(mapping.origin_m, dtype=float),
             rotation_from_rpy(mapping.rpy_rad),

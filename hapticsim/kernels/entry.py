@@ -55,6 +55,7 @@ from hapticsim.kernels.step import step
 from hapticsim.kernels.tick.begin import check_constraints
 from hapticsim.kernels.tick.broad_phase import find_far_pairs
 from hapticsim.kernels.tick.piece_start import evaluate_piece_start
+from hapticsim.kernels.tick.sleeping import count_rest, put_to_sleep, wake_touched
 from hapticsim.kernels.time_stepping.contact_step import take_time_step
 
 Progress = Callable[[str], Any]
@@ -70,6 +71,7 @@ class Feature(Flag):
     PAIRS = auto()  # many pairs of shapes
     TREES = auto()  # more than one kinematic tree
     TIME_STEPPING = auto()  # contacts by impulses over whole ticks
+    SLEEP = auto()  # bodies at rest fall asleep
 
 
 EVERY_FEATURE = ~Feature(0)
@@ -118,6 +120,11 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "change_of_islands": Called(change_of_islands, units.SPREAD, __name__),
     },
     Feature.TIME_STEPPING: {"time_step": Called(take_time_step, units.TIME_STEP, __name__)},
+    Feature.SLEEP: {
+        "put_to_sleep": Called(put_to_sleep, units.SLEEP, __name__),
+        "wake_touched": Called(wake_touched, units.WAKE, __name__),
+        "count_rest": Called(count_rest, units.REST, __name__),
+    },
     Feature.HULLS: {
         "put_hulls": Called(put_features, units.HULLS, __name__),
         "hull_contact": Called(nearest_of_features, units.HULL_CONTACT, __name__),
@@ -140,6 +147,7 @@ WITH_TICK = (
     "put_edges",
     "put_hulls",
     "find_far",
+    "put_to_sleep",
     "hull_contact",
     "follow_meshes",
     "first_border",

@@ -11,7 +11,7 @@ from hapticsim.kernels.tick.begin import begin_tick
 from hapticsim.kernels.tick.commit import commit_or_reject
 from hapticsim.kernels.tick.report import report_sample
 from hapticsim.kernels.tick.requests import take_requests
-from hapticsim.kernels.units import take_time_step
+from hapticsim.kernels.units import count_rest, put_to_sleep, take_time_step
 
 
 def step(plan, state, inp, out, ws):
@@ -24,6 +24,7 @@ def step(plan, state, inp, out, ws):
     force output enters its fault state.
     """
     safety, was_refused = take_requests(plan, state, inp, out, ws)
+    put_to_sleep(plan, state, inp, ws)
     if plan.time_step != 0:
         take_time_step(plan, state, inp, out, ws)
     else:
@@ -31,3 +32,4 @@ def step(plan, state, inp, out, ws):
         report_sample(plan, state, inp, out, ws, rows)
         advance(plan, state, inp, out, ws, rows)
     commit_or_reject(plan, state, out, ws, safety, was_refused)
+    count_rest(plan, state, out, ws)

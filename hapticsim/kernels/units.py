@@ -44,6 +44,9 @@ SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
 FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
 TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
+SLEEP = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE)
+WAKE = int64(_PLAN, _STATE, _WORKSPACE, f8)
+REST = types.void(_PLAN, _STATE, _OUTPUT, _WORKSPACE)
 CHOICE = int64(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
 _contact_row_at = callable_at(CONTACT_ROW)
@@ -67,6 +70,9 @@ _feasible_at = callable_at(FEASIBLE)
 _friction_at = callable_at(FRICTION)
 _piece_at = callable_at(PIECE)
 _time_step_at = callable_at(TIME_STEP)
+_sleep_at = callable_at(SLEEP)
+_wake_at = callable_at(WAKE)
+_rest_at = callable_at(REST)
 _choice_at = callable_at(CHOICE)
 _free_stage_at = callable_at(FREE_STAGE)
 _stage_at = callable_at(STAGE)
@@ -162,8 +168,14 @@ def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     if m == 0 and ws.counts[SLIPPING] == 0 and ws.substep[0] == 0.0:
         ws.counts[RESPONDED] = 0
         _free_stage_at(plan.free_stage)(plan, state, inp, ws, q, u, t, qdot, udot)
-        return 1.0
-    return _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
+        det = 1.0
+    else:
+        det = _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
+    if ws.sleepers[0] > 0:
+        for r in range(udot.size):
+            if ws.asleep[plan.tree_of_speed[r]] == 1:
+                udot[r] = 0.0
+    return det
 
 
 @inlined
@@ -219,6 +231,28 @@ def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
 def take_time_step(plan, state, inp, out, ws):
     """A tick as one step with impulses: ``time_stepping.contact_step.take_time_step``."""
     _time_step_at(plan.time_step)(plan, state, inp, out, ws)
+
+
+@inlined
+def put_to_sleep(plan, state, inp, ws):
+    """Which trees sleep in this tick, if any may: ``tick.sleeping.put_to_sleep``."""
+    if plan.put_to_sleep != 0:
+        _sleep_at(plan.put_to_sleep)(plan, state, inp, ws)
+
+
+@inlined
+def wake_touched(plan, state, ws, within):
+    """Wake what sleeps where what is awake touches it: ``tick.sleeping.wake_touched``.  Returns how many."""
+    if plan.wake_touched == 0:
+        return 0
+    return _wake_at(plan.wake_touched)(plan, state, ws, within)
+
+
+@inlined
+def count_rest(plan, state, out, ws):
+    """How long each tree has rested, where any may sleep: ``tick.sleeping.count_rest``."""
+    if plan.count_rest != 0:
+        _rest_at(plan.count_rest)(plan, state, out, ws)
 
 
 @inlined

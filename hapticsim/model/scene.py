@@ -14,7 +14,7 @@ from hapticsim.model.constraints import Constraint
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.protocol import SceneModel
-from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
+from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings, SleepSettings
 from hapticsim.model.surface import Surface
 from hapticsim.model.triangle_mesh import TriangleMesh
 
@@ -128,6 +128,7 @@ class Scene:
     rate_Hz: float = 1000.0
     max_rows: int = MAX_ROWS  # imposed at once
     contact_regime: str = EXACT  # how contacts are resolved
+    sleep: SleepSettings | None = None  # None: nothing falls asleep
     mapping: Mapping = field(default_factory=Mapping)
     coupler: CouplerSettings = field(default_factory=CouplerSettings)
     safety: SafetySettings = field(default_factory=SafetySettings)

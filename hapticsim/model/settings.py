@@ -83,6 +83,16 @@ class SafetySettings(Settings):
 
 
 @dataclass(frozen=True, eq=False)
+class SleepSettings(Settings):
+    """When a body that rests on others falls asleep; what comes near wakes it."""
+
+    speed_m_per_s: Annotated[
+        float, Gt(0.0), Le(0.01), doc("below which it rests; of its farthest points where it turns")
+    ] = 1e-4
+    after_s: Annotated[float, Ge(0.05), Le(60.0), doc("for so long it has rested")] = 0.5
+
+
+@dataclass(frozen=True, eq=False)
 class LinkSettings(Settings):
     """Emulated link between the operator and the remote site."""
 

@@ -91,6 +91,7 @@ class StateCheck:
             "face": self._faces(assembly),
             "depth": _within(-LARGEST, GAP_CAPTURE),
             "impulse": _within(0.0, LARGEST),
+            "still": _whole(0, assembly.plan.rest_ticks + 1),
             "energy": _numbers,
             "swing": _numbers,
         }

@@ -33,7 +33,7 @@ from hapticsim.config.schema.robot import (
 )
 from hapticsim.config.schema.settings import FromMapping
 from hapticsim.model.scene import MAX_ROWS, MOST_ROWS
-from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings
+from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings, SleepSettings
 
 LARGEST = 1e300  # a whole number beyond is none that a float can be
 
@@ -338,6 +338,9 @@ class SceneFile(Section):
         default="exact",
         description="exact: touches are located in time and held by embedding; time_stepping: a tick is one "
         "step with impulses, for piles of many parts",
+    )
+    sleep: Annotated[SleepSettings, FromMapping()] | None = Field(
+        default=None, description="bodies that rest fall asleep; left out: none does"
     )
     mapping: MappingEntry = Field(default=MappingEntry(), description="device workspace to world")
     coupler: Annotated[CouplerSettings, FromMapping()] = Field(

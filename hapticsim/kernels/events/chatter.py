@@ -19,7 +19,7 @@ from hapticsim.kernels.rows.row_table import (
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.solve.mobility import meet_rates, orthonormal_constraints
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import follow_meshes, resolve, terms, write_contact_row
+from hapticsim.kernels.units import follow_meshes, resolve, terms, wake_touched, write_contact_row
 
 RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 
@@ -60,6 +60,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
     """
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
     follow_meshes(plan, state, ws.X)
+    wake_touched(plan, state, ws, GAP_CAPTURE)
     mark_chattering(plan, state, ws)
     m = list_constraints(plan, state, ws)
     first = m
@@ -67,6 +68,8 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
     for k in range(plan.contacts):
         if m == ws.rows.size:
             break
+        if state.mode[k] < FREE:  # it sleeps
+            continue
         near = state.mode[k] == HELD or (
             not is_far(state, ws, k) and is_near(plan, state, k, ws.X, GAP_CAPTURE)
         )

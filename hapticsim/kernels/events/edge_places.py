@@ -27,7 +27,7 @@ from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, INSET, SIDE, 
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.point import cross_dot, shape_pose, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
-from hapticsim.kernels.rows.row_table import HELD
+from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.units import put_features_in_places
 
@@ -99,7 +99,9 @@ def put_edges(plan, state, ws, out, m, deepest):
     k = 0
     while k < plan.contacts:
         if takes_edges(plan, k) and plan.edge_places[k] > 0:
-            if ws.apart[k] > ws.reach[0] and are_empty(plan, state, k):
+            if state.mode[k] < FREE:  # the pair sleeps
+                pass
+            elif ws.apart[k] > ws.reach[0] and are_empty(plan, state, k):
                 for i in range(k, k + plan.edge_places[k]):
                     state.depth[i], ws.guard1[i] = 0.0, math.inf
             elif not full:

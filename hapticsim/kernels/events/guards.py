@@ -79,6 +79,8 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
                 continue
             ignored = full or has_no_gap(plan, state, k) or ws.overlooked[k] == 1
             guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
+        elif state.mode[k] < FREE:  # it sleeps
+            guards[k] = math.inf
     read_row_guards(plan, state, q, u, t, ws, m, guards)
 
 
@@ -95,6 +97,8 @@ def read_reported_guards(plan, state, out, ws, m, guards):
             else:
                 known = takes_edges(plan, k) or not has_ends(plan, k)
                 guards[k] = out.gap[k] - state.depth[k] if known else gap(plan, state, k, ws.X)
+        elif state.mode[k] < FREE:
+            guards[k] = math.inf
     read_row_guards(plan, state, ws.q0, ws.u0, 0.0, ws, m, guards)
 
 

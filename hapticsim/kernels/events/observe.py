@@ -12,8 +12,16 @@ from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
-from hapticsim.kernels.rows.row_table import HELD, evaluate_rows, list_constraints, list_rows
-from hapticsim.kernels.units import stage
+from hapticsim.kernels.rows.row_table import (
+    ASLEEP_HELD,
+    FREE,
+    HELD,
+    evaluate_rows,
+    list_constraints,
+    list_rows,
+    put_modes_back,
+)
+from hapticsim.kernels.units import put_to_sleep, stage
 
 
 @kernel
@@ -29,6 +37,8 @@ def report_witnesses(plan, state, out, ws):
     for k in range(plan.contacts):
         if plan.same_surface[k] == 0:
             pose = surface_pose(plan, k, ws.X)
+        if state.mode[k] < FREE and is_known(plan, state, out, k):
+            continue
         if takes_edges(plan, k) and state.face[k] == 0:
             out.gap[k] = NOWHERE
             continue
@@ -48,6 +58,15 @@ def report_witnesses(plan, state, out, ws):
 
 
 @kernel
+def is_known(plan, state, out, k):
+    """Whether the witness of a candidate that sleeps is what was reported before."""
+    a, b = plan.row_tree_a[k], plan.row_tree_b[k]
+    slept = (a < 0 or state.still[a] > plan.rest_ticks) and (b < 0 or state.still[b] > plan.rest_ticks)
+    n = out.normal_W[k]
+    return slept and (n[0] != 0.0 or n[1] != 0.0 or n[2] != 0.0)
+
+
+@kernel
 def report(plan, state, out, ws, m):
     """The sample at (ws.q0, ws.u0): state, contact forces, gaps and witnesses."""
     copy(ws.q0, out.q)
@@ -58,6 +77,10 @@ def report(plan, state, out, ws, m):
         out.force[row] = 0.0
         if plan.row_kind[row] != CONTACT_ROW:  # of a contact it is that of its witness
             out.gap[row] = 0.0
+    if ws.sleepers[0] > 0:
+        for k in range(plan.contacts):
+            if state.mode[k] == ASLEEP_HELD:
+                out.force[k] = state.impulse[k] / plan.tick_s
     for i in range(m):
         row = ws.rows[i]
         out.force[row] = ws.lam[i]
@@ -81,13 +104,16 @@ def observe(plan, state, inp, out, ws):
     ws.substep[0] = 0.0
     for k in range(ws.apart.size):
         ws.apart[k] = 0.0
+    put_to_sleep(plan, state, inp, ws)
     m = list_rows(plan, state, ws) if plan.time_step == 0 else list_constraints(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:
         row_forces(plan, state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
-    for k in range(state.impulse.size):  # of a scene that takes time steps: as in the last one
-        out.force[k] = state.impulse[k] / plan.tick_s if state.mode[k] == HELD else 0.0
+    put_modes_back(plan, state)
+    if plan.time_step != 0:
+        for k in range(state.impulse.size):  # as in the last step
+            out.force[k] = state.impulse[k] / plan.tick_s if state.mode[k] == HELD else 0.0
 
 
 def locate(plan, state, inp, out, ws):

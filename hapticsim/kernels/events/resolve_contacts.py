@@ -43,6 +43,7 @@ from hapticsim.kernels.units import (
     gap,
     let_go_driver,
     terms,
+    wake_touched,
     write_contact_row,
 )
 
@@ -107,6 +108,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
     out is let through, and told.
     """
     follow_meshes(plan, state, ws.X)
+    wake_touched(plan, state, ws, GAP_CAPTURE)
     m = list_constraints(plan, state, ws)
     room = ws.rows.size - m
     for k in range(plan.contacts):
@@ -117,7 +119,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
         if state.mode[k] == HELD:
             if is_leaving(plan, state, ws, k, leaving) or m == ws.rows.size:
                 continue
-        elif is_far(state, ws, k) or not is_near(plan, state, k, ws.X, GAP_TOUCH):
+        elif state.mode[k] < FREE or is_far(state, ws, k) or not is_near(plan, state, k, ws.X, GAP_TOUCH):
             continue
         elif room > 0:
             room -= 1
@@ -258,6 +260,8 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         if imposed and closes and state.depth[k] != 0.0:
             state.depth[k] = 0.0
             ws.work[SPARE] = spare
+        if state.mode[k] < FREE:  # it sleeps
+            continue
         if not imposed and state.mode[k] == HELD:
             record(out, LEAVE, k, 0.0, t)
         state.mode[k] = HELD if imposed else FREE

@@ -7,9 +7,9 @@ between ticks, but for the zeros of M and V between trees.
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
 constraint), nt kinematic trees, nk contact candidates, nc constraints, nb blocks and nw rows in all, ne
 equations of the mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses
-share, places for the events of a tick; in the time-stepping regime ni contacts that keep an impulse, nz that
-are near at once, nj twice the speeds of the largest tree.  W world axes, D device axes, B body axes; A and B
-the two bodies of a row.
+share, places for the events of a tick; ns trees of a scene where bodies sleep, ni contacts that keep an
+impulse; in the time-stepping regime nz contacts that are near at once, nj twice the speeds of the largest
+tree.  W world axes, D device axes, B body axes; A and B the two bodies of a row.
 
 A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
 once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
@@ -59,6 +59,9 @@ class Plan(Block):
     forces_of_islands: Int
     change_of_islands: Int
     time_step: Int  # 0 where contacts are located and embedded
+    put_to_sleep: Int  # 0 where nothing sleeps, as the next two
+    wake_touched: Int
+    count_rest: Int
     solve_slipping: Int  # 0 without constraints, as what says so below
     free_stage: Int
     stage: Int
@@ -109,6 +112,8 @@ class Plan(Block):
     tree_end: IntVector = of("nt")
     tree_of_speed: IntVector = of("nu")
     tree_of_coordinate: IntVector = of("nq")
+    rest_ticks: Int  # after so many ticks at rest a tree may sleep (sleeping.py)
+    rest_speed: Vector = of("nu")  # [rad/s] or [m/s] below which it rests, 0: its tree never sleeps
     largest_tree: Int  # speeds of the tree that has most
     frame_first: IntVector = of(
         "nf"
@@ -252,7 +257,9 @@ class State(Block, whole=True):
     # 0, or what inside.py says
     depth: Vector = of("nk")  # [m] gap at which a candidate is held: below 0 where it was found inside, above
     # 0 where it is held open (inside.py)
-    impulse: Vector = of("ni")  # [N s] of each contact in the last time step (time_stepping)
+    impulse: Vector = of("ni")  # [N s] of each contact in the last time step (time_stepping), or tick
+    # before it slept
+    still: IntVector = of("ns")  # ticks for which each tree has rested, and one more once it slept
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
 
@@ -421,6 +428,9 @@ class Workspace(Block):
     )  # [m] how far the shapes of a candidate are apart at least, 0: near (broad_phase.py)
     volume_X: Matrix = of("volumes, 12")  # bounding volumes in the world
     volume_speed: Vector = of("volumes")  # [m/s] which no point of each exceeds
+    asleep: IntVector = of("nt")  # 1: the tree sleeps in this tick (sleeping.py)
+    sleepers: IntVector = of(1)  # how many do
+    touches: IntVector = of("nt")  # 1: a contact holds the tree
     method: IntVector = of(2)  # how this tick is integrated (stiffness.py), 1: coupler linear in substeps
     divisions: IntVector = of(1)  # steps of the classical method that a piece is divided into
     substep: Vector = of(1)  # [s] length of the linearly implicit substep that a stage is evaluated for, or 0

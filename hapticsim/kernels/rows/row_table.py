@@ -8,6 +8,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.units import evaluate_held, write_contact_row
 
 FREE, HELD = int(Mode.FREE), int(Mode.HELD)
+ASLEEP_FREE, ASLEEP_HELD = -2, -1  # of a contact within a tick in which what it is about sleeps
 
 
 @kernel
@@ -25,6 +26,14 @@ def list_constraints(plan, state, ws):
     ws.counts[HELD_ROWS] = m
     ws.counts[SLIPPING] = slips
     return m
+
+
+@kernel
+def put_modes_back(plan, state):
+    """Let the contacts that sleep be free or held, as they are between ticks."""
+    for k in range(plan.contacts):
+        if state.mode[k] < FREE:
+            state.mode[k] = HELD if state.mode[k] == ASLEEP_HELD else FREE
 
 
 @kernel

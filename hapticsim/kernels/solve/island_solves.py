@@ -85,6 +85,12 @@ def volume_of(plan, det, r, order, M):
     return det if plan.solve_islands != 0 else scaled_volume(det, r, order, M)
 
 
+@inlined
+def sleeps(plan, ws, r):
+    """Whether the tree of speed r sleeps in this tick."""
+    return ws.sleepers[0] > 0 and ws.asleep[plan.tree_of_speed[r]] == 1
+
+
 @kernel
 def _accelerate_all(plan, A, s, way, state, ws, udot):
     """udot of all islands; what ``factor_islands`` returns."""
@@ -96,6 +102,8 @@ def _accelerate_all(plan, A, s, way, state, ws, udot):
     for b in range(ws.islands[0]):
         start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
         first, last = ws.island_free[b], ws.island_free[b + 1]
+        if ws.islands[0] > 1 and start == end and sleeps(plan, ws, order[first]):
+            continue  # its accelerations become 0 (units.stage)
         trouble = accelerate(A, s, way, start, end, first, last, r, order, ws.M, ws.f, ws, udot)
         if trouble != 0.0:
             give_up(udot, det + trouble)

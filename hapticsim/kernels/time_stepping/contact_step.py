@@ -48,7 +48,15 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     rate_along,
     reach_of,
 )
-from hapticsim.kernels.units import find_far_pairs, follow_meshes, gap, put_edges_in_places, stage, terms
+from hapticsim.kernels.units import (
+    find_far_pairs,
+    follow_meshes,
+    gap,
+    put_edges_in_places,
+    stage,
+    terms,
+    wake_touched,
+)
 
 TOUCH, LEAVE = int(Event.TOUCH), int(Event.LEAVE)
 INSIDE = 1e-9  # [m] what is deeper at the end of a step is moved out
@@ -78,9 +86,11 @@ def take_time_step(plan, state, inp, out, ws):
     begin_balance(plan, state, ws, False)
     follow_meshes(plan, state, ws.X)
     find_far_pairs(plan, ws, 1)
-    ws.reach[0] = reach_of(plan, ws)
+    ws.reach[0] = reach_of(plan, state, ws)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
     report_sample(plan, state, inp, out, ws, 0)
+    if wake_touched(plan, state, ws, ws.reach[0]) > 0:
+        stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], 0)
     near = gather_near(plan, state, out, ws)
     move_freely(plan, state, inp, ws)
     n = put_what_closes_first(plan, state, ws, near)
@@ -158,7 +168,8 @@ def bounce_rate(plan, ws, i):
 def note_contacts(plan, state, out, ws, n):
     """Which contacts hold from now on, with what impulses; tell those that begin and end."""
     for k in range(plan.contacts):
-        state.impulse[k] = 0.0
+        if state.mode[k] >= FREE:
+            state.impulse[k] = 0.0
         ws.wanted[k] = 0
     for i in range(n):
         k = ws.near[i]

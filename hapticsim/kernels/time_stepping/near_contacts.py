@@ -57,6 +57,8 @@ def gather_near(plan, state, out, ws):
     """
     n, left_out, first, reach = 0, 0, -1, ws.reach[0]
     for k in range(plan.contacts):
+        if state.mode[k] < FREE:  # it sleeps
+            continue
         if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
             let_go(plan, state, k)
             record(out, LEAVE, k, 0.0, 0.0)
@@ -138,14 +140,14 @@ def meets(plan, state, k, X):
 
 
 @kernel
-def reach_of(plan, ws):
+def reach_of(plan, state, ws):
     """How near a candidate has to be to close within the tick [m]: what is at rest may be struck, by the
     fastest body that is near to any other."""
     fastest = 0.0
     for f in range(plan.frame_size.size):
         ws.frame_near[f] = 0
     for k in range(plan.contacts):
-        if ws.apart[k] == 0.0:
+        if ws.apart[k] == 0.0 and state.mode[k] >= FREE:
             if plan.row_a[k] >= 0:
                 ws.frame_near[plan.row_a[k]] = 1
             if plan.row_b[k] >= 0:

@@ -1,0 +1,131 @@
+"""Bodies that rest fall asleep: they do not move, and nothing is asked of their contacts.
+
+A tree may sleep that touches something and whose speeds were small for long enough (State.still).  It sleeps
+in a tick where all that is near to it may sleep, too, and so on from tree to tree: what moves wakes what it
+comes near to, and all that lies together with it, before it touches.  What is so fast that it comes near and
+touches within one tick wakes as it touches (``wake_touched``).
+
+Within a tick the contacts between trees that sleep, or of these with the world, are neither free nor held
+(``ASLEEP_FREE``, ``ASLEEP_HELD``), so that no part of a tick takes them up.  Between ticks they are what they
+were before.
+"""
+
+from __future__ import annotations
+
+from hapticsim.kernels.events.inside import takes_edges
+from hapticsim.kernels.machine_code.foreign import kinematics_at
+from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.row_table import ASLEEP_FREE, ASLEEP_HELD, FREE, HELD, put_modes_back
+from hapticsim.kernels.units import find_far_pairs, gap
+
+
+def put_to_sleep(plan, state, inp, ws):
+    """Write which trees sleep in the tick that begins at (ws.q0, ws.u0) to ws.asleep, and how many to
+    ws.sleepers; the speeds of these become 0 and their contacts sleep."""
+    may = 0
+    for t in range(plan.tree_first.size):
+        ws.asleep[t] = int(state.still[t] >= plan.rest_ticks)
+        for r in range(plan.tree_first[t], plan.tree_end[t]):
+            if inp.torque[r] != 0.0:
+                ws.asleep[t] = 0
+        may += ws.asleep[t]
+    ws.sleepers[0] = 0
+    if may == 0:
+        return
+    kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    find_far_pairs(plan, ws, 1)
+    wake_what_is_near(plan, ws)
+    for t in range(plan.tree_first.size):
+        if ws.asleep[t] == 1:
+            ws.sleepers[0] += 1
+            for r in range(plan.tree_first[t], plan.tree_end[t]):
+                ws.u0[r] = 0.0
+    for k in range(plan.contacts):
+        if sleeps(plan, ws, k):
+            state.mode[k] = ASLEEP_HELD if state.mode[k] == HELD else ASLEEP_FREE
+
+
+@kernel
+def wake_what_is_near(plan, ws):
+    """Of two trees that are near to each other none sleeps where one is awake."""
+    changed = True
+    while changed:  # each time round a tree fewer sleeps
+        changed = False
+        for p in range(plan.pair_a.size):
+            k = plan.pair_first[p]
+            if ws.apart[k] == 0.0 and wake_both(plan, ws, k):
+                changed = True
+
+
+@kernel
+def wake_both(plan, ws, k):
+    """Wake the tree of candidate k that sleeps where the other is awake; True where one was woken."""
+    a, b = plan.row_tree_a[k], plan.row_tree_b[k]
+    if a < 0 or b < 0 or ws.asleep[a] == ws.asleep[b]:
+        return False
+    ws.asleep[a] = ws.asleep[b] = 0
+    return True
+
+
+@kernel
+def sleeps(plan, ws, k):
+    """Whether candidate k is about trees that sleep, or one of these and the world."""
+    a, b = plan.row_tree_a[k], plan.row_tree_b[k]
+    return (a < 0 or ws.asleep[a] == 1) and (b < 0 or ws.asleep[b] == 1)
+
+
+def wake_touched(plan, state, ws, within):
+    """Wake what sleeps and is no farther from what is awake than ``within`` [m], at the frames in ws, and all
+    that touches it.  Returns how many trees woke."""
+    before = ws.sleepers[0]
+    if before == 0:
+        return 0
+    for k in range(plan.contacts):
+        if state.mode[k] == FREE and not (takes_edges(plan, k) and state.face[k] == 0):
+            away = ws.apart[k] if ws.apart[k] > 0.0 else gap(plan, state, k, ws.X)
+            if away <= within and wake_both(plan, ws, k):
+                ws.sleepers[0] -= 1
+    if ws.sleepers[0] == before:
+        return 0
+    changed = True
+    while changed:
+        changed = False
+        for k in range(plan.contacts):
+            if state.mode[k] == ASLEEP_HELD and wake_both(plan, ws, k):
+                ws.sleepers[0] -= 1
+                changed = True
+    for k in range(plan.contacts):
+        if state.mode[k] < FREE and not sleeps(plan, ws, k):
+            state.mode[k] = HELD if state.mode[k] == ASLEEP_HELD else FREE
+    return before - ws.sleepers[0]
+
+
+def count_rest(plan, state, out, ws):
+    """End a tick: note for how long each tree has rested, and let contacts be free or held again."""
+    for t in range(plan.tree_first.size):
+        ws.touches[t] = 0
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD:
+            if plan.row_tree_a[k] >= 0:
+                ws.touches[plan.row_tree_a[k]] = 1
+            if plan.row_tree_b[k] >= 0:
+                ws.touches[plan.row_tree_b[k]] = 1
+            if plan.time_step == 0:
+                state.impulse[k] = plan.tick_s * out.force[k]
+    for t in range(plan.tree_first.size):
+        if ws.asleep[t] == 1 and ws.sleepers[0] > 0:
+            state.still[t] = plan.rest_ticks + 1
+        elif ws.touches[t] == 1 and is_slow(plan, state, t):
+            state.still[t] = min(state.still[t] + 1, plan.rest_ticks)
+        else:
+            state.still[t] = 0
+    put_modes_back(plan, state)
+
+
+@kernel
+def is_slow(plan, state, t):
+    """Whether all speeds of tree t are small; those of one that may not sleep never are."""
+    for r in range(plan.tree_first[t], plan.tree_end[t]):
+        if not abs(state.u[r]) < plan.rest_speed[r]:
+            return False
+    return True
