@@ -1,8 +1,6 @@
-"""Bodies that rest fall asleep: they stay where they are, bear what they bear, and what comes near wakes them."""
+"""Bodies that rest fall asleep: they stay where they are, bear what they bear, and wake as others come near."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ import hapticsim as hs
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from hapticsim.model.scene import EXACT, TIME_STEPPING, Scene
-from hapticsim.model.settings import SleepSettings
 from tests.places import CONFIGS
 
 HALF, WEIGHT = 0.05, 9.81
@@ -85,7 +82,7 @@ def test_what_comes_near_wakes_what_it_strikes_and_nothing_else(regime: str):
     for sim in (slept, awake):
         sim.step(1000)  # the third cube strikes the stack, whose lower cube leaves the upper one behind
     np.testing.assert_allclose(slept.state.q, awake.state.q, rtol=0.0, atol=5e-3)
-    assert abs(slept.state.q[0]) > 0.05
+    assert abs(slept.state.q[0]) > 0.03
 
 
 @REGIMES
