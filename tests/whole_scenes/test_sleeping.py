@@ -1,4 +1,4 @@
-"""Bodies that rest fall asleep: they stay where they are, bear what they bear, and wake as others come near."""
+"""Bodies that rest fall asleep: they stay where they are and bear what they bear, until others come near."""
 
 from __future__ import annotations
 
