@@ -8,11 +8,11 @@ from scipy.optimize import nnls
 
 import hapticsim as hs
 from hapticsim.kernels.time_stepping import gauss_seidel, near_contacts
-from tests.kernel_access import FLOAT, INT, PLAN, VECTOR, WORKSPACE, compiled
+from tests.kernel_access import FLOAT, INT, VECTOR, WORKSPACE, compiled
 from tests.whole_scenes.test_time_stepping import cubes
 
-solve_pushes = compiled(gauss_seidel.solve_pushes, PLAN, WORKSPACE, INT, VECTOR, FLOAT, VECTOR, VECTOR)
-rate_along = compiled(near_contacts.rate_along, PLAN, WORKSPACE, INT, VECTOR)
+solve_pushes = compiled(gauss_seidel.solve_pushes, WORKSPACE, INT, VECTOR, FLOAT, VECTOR, VECTOR)
+rate_along = compiled(near_contacts.rate_along, WORKSPACE, INT, VECTOR)
 
 
 class Problem:
@@ -36,6 +36,7 @@ class Problem:
                 k, self.A[i] = int(self.ws.near[i - 1]), self.A[i - 1]
             self.ws.near[i] = k
             for side, t in enumerate(trees[k]):
+                self.ws.near_speeds[i, 2 * side : 2 * side + 2] = (6 * t, 6) if t >= 0 else (0, 0)
                 if t >= 0:
                     at = slice(6 * t, 6 * t + 6)
                     if i % 3 != 2:
@@ -79,7 +80,7 @@ def test_the_speeds_are_those_of_the_plain_method_run_to_its_end(seed: int):
     problem = Problem(rng, int(rng.integers(1, 16)))
     n = len(problem.A)
     x, v = np.zeros(n), problem.u.copy()
-    left = solve_pushes(problem.plan, problem.ws, n, problem.least, 1e-12, x, v)
+    left = solve_pushes(problem.ws, n, problem.least, 1e-12, x, v)
     _, slow = plain(problem, 20_000)
     assert x.min() >= 0.0
     np.testing.assert_allclose(v, problem.u + np.linalg.solve(problem.M, problem.A.T @ x), atol=1e-10)
@@ -88,7 +89,7 @@ def test_the_speeds_are_those_of_the_plain_method_run_to_its_end(seed: int):
     assert np.abs(x * rates).max() <= max(1e-6, 50.0 * left) * max(1.0, x.max())
     np.testing.assert_allclose(v, slow, atol=1e-5)
     for i in range(n):
-        assert rate_along(problem.plan, problem.ws, i, v) == pytest.approx(problem.A[i] @ v, abs=1e-12)
+        assert rate_along(problem.ws, i, v) == pytest.approx(problem.A[i] @ v, abs=1e-12)
 
 
 def test_conjugate_directions_need_fewer_rounds_than_the_plain_method():
@@ -96,7 +97,7 @@ def test_conjugate_directions_need_fewer_rounds_than_the_plain_method():
     for _ in range(20):
         problem = Problem(rng, 15)
         x, v = np.zeros(15), problem.u.copy()
-        solve_pushes(problem.plan, problem.ws, 15, problem.least, 0.0, x, v)
+        solve_pushes(problem.ws, 15, problem.least, 0.0, x, v)
         rounds = min(gauss_seidel.MOST, max(gauss_seidel.FEWEST, gauss_seidel.VISITS // 15))
         _, slow = plain(problem, rounds // 4)
         _, end = plain(problem, 40_000)
@@ -108,6 +109,6 @@ def test_a_row_that_nothing_moves_along_is_left_alone():
     problem = Problem(np.random.default_rng(4), 3)
     problem.ws.near_mobility[0] = 0.0
     x, v = np.zeros(3), problem.u.copy()
-    solve_pushes(problem.plan, problem.ws, 3, problem.least, 1e-12, x, v)
+    solve_pushes(problem.ws, 3, problem.least, 1e-12, x, v)
     assert x[0] == 0.0
     assert np.isfinite(v).all()

@@ -18,7 +18,7 @@ candidates, with one row each; the constraints follow, in the order of the scene
 
 from __future__ import annotations
 
-from hapticsim.kernels.memory.block import Block, Cube, Float, Int, IntVector, Matrix, Vector
+from hapticsim.kernels.memory.block import Block, Cube, Float, Int, IntMatrix, IntVector, Matrix, Vector
 from hapticsim.kernels.memory.shape import of
 
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
@@ -398,9 +398,13 @@ class Workspace(Block):
     near: IntVector = of("nz")  # contacts that a time step looks at (near_contacts.py)
     near_face: IntVector = of("nz")  # what each would be held by, as State.face
     near_sure: IntVector = of("nz")  # 0: one that closes only if it comes over what holds it in this tick
+    near_speeds: IntMatrix = of("nz, 4")  # where those of its two trees begin, and how many they are
     near_J: Matrix = of("nz, nj")  # their rows, for the first tree and from the middle on for the second
     near_Y: Matrix = of("nz, nj")  # M^-1 J'
     near_mobility: Vector = of("nz")  # [1/kg] J M^-1 J'
+    near_mass: Vector = of("nz")  # [kg] its inverse, 0 of a row that nothing can move along
+    way_u: Vector = of("nu")  # what the way of the rounds changed of the speeds (gauss_seidel.py)
+    round_u: Vector = of("nu")  # the speeds as a round begins
     near_gap: Vector = of("nz")  # [m] at the start of the step
     near_least: Vector = of("nz")  # [m/s] the least rate that each must have; or displacement [m]
     near_x: Vector = of("nz")  # [N s] impulses; or what moves out [kg m]

@@ -135,17 +135,17 @@ def find_impulses(plan, state, ws, n):
         ws.near_least[i] = -max(ws.near_gap[i], 0.0) / plan.tick_s
         ws.near_x[i] = state.impulse[k] if state.mode[k] == HELD else 0.0
         if ws.near_x[i] > 0.0:
-            push_along(plan, ws, i, ws.near_x[i], ws.us)
+            push_along(ws, i, ws.near_x[i], ws.us)
         bounces = bounces or bounce_rate(plan, ws, i) > 0.0
     if n == 0:
         return
-    solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
+    solve_pushes(ws, n, ws.near_least, MET, ws.near_x, ws.us)
     copy(ws.us, ws.carried)
     if bounces:
         for i in range(n):
             if ws.near_x[i] > 0.0:
                 ws.near_least[i] = max(ws.near_least[i], bounce_rate(plan, ws, i))
-        solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
+        solve_pushes(ws, n, ws.near_least, MET, ws.near_x, ws.us)
 
 
 @kernel
@@ -157,7 +157,7 @@ def bounce_rate(plan, ws, i):
     e, open_by = plan.restitution[ws.near[i]], max(ws.near_gap[i], 0.0)
     if e == 0.0:
         return 0.0
-    before, after = rate_along(plan, ws, i, ws.u0), rate_along(plan, ws, i, ws.u1)
+    before, after = rate_along(ws, i, ws.u0), rate_along(ws, i, ws.u1)
     if before >= -RATE_BOUNCE or open_by + plan.tick_s * min(before, after) > 0.0:
         return 0.0
     part = min(1.0, open_by / (-before * plan.tick_s))
@@ -207,7 +207,7 @@ def mark_islands(plan, ws, n):
         if ws.near_x[i] <= 0.0:
             continue
         k = ws.near[i]
-        strikes = rate_along(plan, ws, i, ws.u0) < -RATE_STRIKE or ws.near_least[i] > 0.0
+        strikes = rate_along(ws, i, ws.u0) < -RATE_STRIKE or ws.near_least[i] > 0.0
         for side in range(2):
             t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
             if t >= 0:
@@ -255,7 +255,7 @@ def move_out(plan, state, ws, n):
             return
         for r in range(ws.ue.size):
             ws.ue[r] = 0.0
-        solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
+        solve_pushes(ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
         copy(ws.q1, ws.qe)
         if not go_as_energy_allows(plan, ws, most):
             return

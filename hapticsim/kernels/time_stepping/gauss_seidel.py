@@ -20,7 +20,7 @@ FEWEST, MOST = 20, 400  # rounds over all rows
 
 
 @kernel
-def solve_pushes(plan, ws, n, least, met, x, v):
+def solve_pushes(ws, n, least, met, x, v):
     """Improve the impulses x (n,) and v = u + M^-1 J' x so that the n near rows have at least the rates
     ``least``.
 
@@ -30,39 +30,49 @@ def solve_pushes(plan, ws, n, least, met, x, v):
     largest = worst = before = 0.0
     for i in range(n):
         largest = max(largest, ws.near_mobility[i])
-        ws.near_way[i] = 0.0
+    for i in range(n):
+        moves = ws.near_mobility[i] > SOFT * largest
+        ws.near_mass[i] = 1.0 / ws.near_mobility[i] if moves else 0.0
+        ws.near_way[i] = ws.near_change[i] = 0.0
+        if not moves and x[i] != 0.0:
+            push_along(ws, i, -x[i], v)
+            x[i] = 0.0
+    for r in range(v.size):
+        ws.way_u[r] = 0.0
     rounds = min(MOST, max(FEWEST, VISITS // max(n, 1)))
     for turn in range(rounds):
         worst = now = 0.0
+        for r in range(v.size):
+            ws.round_u[r] = v[r]
         for i in range(n):
-            mobility = ws.near_mobility[i]
-            if mobility <= SOFT * largest:
-                ws.near_change[i] = 0.0
-                if x[i] != 0.0:
-                    push_along(plan, ws, i, -x[i], v)
-                    x[i] = 0.0
+            mass = ws.near_mass[i]
+            if mass == 0.0:
                 continue
-            missing = least[i] - rate_along(plan, ws, i, v)
-            change = max(missing / mobility, -x[i])
+            change = max((least[i] - rate_along(ws, i, v)) * mass, -x[i])
             ws.near_change[i] = change
             if change != 0.0:
                 x[i] += change
-                push_along(plan, ws, i, change, v)
-                worst = max(worst, abs(change) * mobility)
+                push_along(ws, i, change, v)
+                worst = max(worst, abs(change) * ws.near_mobility[i])
                 now += change * change
         if worst <= met or turn == rounds - 1:
             break
-        follow_way(plan, ws, n, now / before if now < before else 0.0, x, v)
+        follow_way(ws, n, now / before if now < before else 0.0, x, v)
         before = now
     return worst
 
 
 @kernel
-def follow_way(plan, ws, n, share, x, v):
-    """Go ``share`` of the way of the rounds before once more; the way is then that and the last change."""
+def follow_way(ws, n, share, x, v):
+    """Go ``share`` of the way of the rounds before once more; the way is then that and the last change.
+
+    What it changes of v is known: the same share of what the way before changed.
+    """
     for i in range(n):
         step = share * ws.near_way[i]
         ws.near_way[i] = step + ws.near_change[i]
-        if step != 0.0:
-            x[i] += step
-            push_along(plan, ws, i, step, v)
+        x[i] += step
+    for r in range(v.size):
+        step, change = share * ws.way_u[r], v[r] - ws.round_u[r]
+        ws.way_u[r] = step + change
+        v[r] += step

@@ -24,6 +24,7 @@ from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_solve_between
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.units import gap, where, write_contact_row
@@ -32,6 +33,7 @@ LEAVE = int(Event.LEAVE)
 ROWS_FULL, NO_ROOM = int(Event.ROWS_FULL), int(Fault.ROWS_FULL)
 REACH = 1e-3  # [m] looked at beyond what the speeds at the start of the tick allow
 FAR, BESIDE, NEAR = 0, 1, 2
+FREE_BODY = 6  # speeds of a body that is joined to none
 SOFT = 1e-14  # of the largest J M^-1 J': a row that nothing can move along
 
 
@@ -127,6 +129,8 @@ def exchange(ws, i, j):
     ws.near_sure[i], ws.near_sure[j] = ws.near_sure[j], ws.near_sure[i]
     ws.near_gap[i], ws.near_gap[j] = ws.near_gap[j], ws.near_gap[i]
     ws.near_mobility[i], ws.near_mobility[j] = ws.near_mobility[j], ws.near_mobility[i]
+    for r in range(4):
+        ws.near_speeds[i, r], ws.near_speeds[j, r] = ws.near_speeds[j, r], ws.near_speeds[i, r]
     for r in range(ws.near_J.shape[1]):
         ws.near_J[i, r], ws.near_J[j, r] = ws.near_J[j, r], ws.near_J[i, r]
         ws.near_Y[i, r], ws.near_Y[j, r] = ws.near_Y[j, r], ws.near_Y[i, r]
@@ -178,6 +182,7 @@ def write_near(plan, state, ws, i):
     row, half, mobility = ws.A[0], ws.near_J.shape[1] // 2, 0.0
     for side in range(2):
         begin, end = tree_span(plan, plan.row_tree_a[k] if side == 0 else second_tree(plan, k))
+        ws.near_speeds[i, 2 * side], ws.near_speeds[i, 2 * side + 1] = begin, end - begin
         for r in range(begin, end):
             ws.y[r] = row[r]
         ldl_solve_between(ws.L, begin, end, ws.y)
@@ -188,26 +193,46 @@ def write_near(plan, state, ws, i):
     ws.near_mobility[i] = mobility
 
 
+@inlined
+def product(J, u, n):
+    """J u of the n speeds of a tree; in three sums, which do not wait for one another, of a free body."""
+    if n == FREE_BODY:
+        return (J[0] * u[0] + J[1] * u[1]) + (J[2] * u[2] + J[3] * u[3]) + (J[4] * u[4] + J[5] * u[5])
+    total = 0.0
+    for r in range(n):
+        total += J[r] * u[r]
+    return total
+
+
+@inlined
+def add_to(u, Y, impulse, n):
+    """u += Y impulse of the n speeds of a tree."""
+    if n == FREE_BODY:
+        u[0] += impulse * Y[0]
+        u[1] += impulse * Y[1]
+        u[2] += impulse * Y[2]
+        u[3] += impulse * Y[3]
+        u[4] += impulse * Y[4]
+        u[5] += impulse * Y[5]
+    else:
+        for r in range(n):
+            u[r] += impulse * Y[r]
+
+
 @kernel
-def rate_along(plan, ws, i, u):
+def rate_along(ws, i, u):
     """J u of the near contact i [m/s]."""
-    k, J, half, total = ws.near[i], ws.near_J[i], ws.near_J.shape[1] // 2, 0.0
-    begin, end = tree_span(plan, plan.row_tree_a[k])
-    for r in range(begin, end):
-        total += J[r - begin] * u[r]
-    begin, end = tree_span(plan, second_tree(plan, k))
-    for r in range(begin, end):
-        total += J[half + r - begin] * u[r]
+    J, at = ws.near_J[i], ws.near_speeds[i]
+    total = product(J, from_row(u, at[0]), at[1])
+    if at[3] > 0:
+        total += product(from_row(J, ws.near_J.shape[1] // 2), from_row(u, at[2]), at[3])
     return total
 
 
 @kernel
-def push_along(plan, ws, i, impulse, u):
+def push_along(ws, i, impulse, u):
     """Add to u what an impulse [N s] at the near contact i changes."""
-    k, Y, half = ws.near[i], ws.near_Y[i], ws.near_J.shape[1] // 2
-    begin, end = tree_span(plan, plan.row_tree_a[k])
-    for r in range(begin, end):
-        u[r] += impulse * Y[r - begin]
-    begin, end = tree_span(plan, second_tree(plan, k))
-    for r in range(begin, end):
-        u[r] += impulse * Y[half + r - begin]
+    Y, at = ws.near_Y[i], ws.near_speeds[i]
+    add_to(from_row(u, at[0]), Y, impulse, at[1])
+    if at[3] > 0:
+        add_to(from_row(u, at[2]), from_row(Y, ws.near_Y.shape[1] // 2), impulse, at[3])
