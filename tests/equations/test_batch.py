@@ -41,7 +41,7 @@ def one_at_a_time(equations: Equations, name: str, inputs: list[np.ndarray]) -> 
     entry, shapes = CATALOGUE[name], shapes_of(name, equations.tree, equations.frames)
     found: dict[str, list[np.ndarray]] = {a: [] for a in entry.outputs}
     for row in zip(*inputs, strict=True):
-        arrays = {a: np.empty(shapes[a]) for a in entry.arguments}
+        arrays = {a: np.zeros(shapes[a]) for a in entry.arguments}
         for a, value in zip(entry.inputs, row, strict=True):
             arrays[a][:] = value
         getattr(equations.kernels, name)(*arrays.values())
