@@ -5,15 +5,18 @@
     python tools/bench_growth.py --json - --quick   the numbers, a tenth of the ticks
 
 Cubes of 40 mm and 0.3 kg, four corners each on the floor, without friction (condim 1 in MuJoCo, Euler).  Both
-loops are compiled and take turns; the ratio is the median of the ratios of neighbours.  Before anything is
-timed, both must bear the weight of all cubes.
+loops are compiled and take turns; the ratio is the median of the ratios of neighbours.  Ours are exact, by
+time stepping, and exact and fallen asleep; MuJoCo's awake and fallen asleep.  Before anything is timed, those
+awake must bear the weight of all cubes, and the others sleep.
 """
 
 from __future__ import annotations
 
-import statistics
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 
 import mujoco
 import numpy as np
@@ -24,10 +27,14 @@ from rich.table import Table
 
 import hapticsim as hs
 from hapticsim.config.load import loads
+from hapticsim.model.scene import TIME_STEPPING
+from hapticsim.model.settings import SleepSettings
 
 HALF, MASS, INERTIA, APART = 0.02, 0.3, 8e-5, 0.1
 GRAVITY, TICK = 9.81, 1e-3
 CUBES = (1, 4, 16, 64)
+LOOPS = ("exact", "stepping", "asleep", "mujoco", "mujoco_asleep")
+SLEEP = SleepSettings(after_s=0.1)
 SETTLE, BATCH, ROUNDS = 2000, 500, 21
 SAME_WEIGHT = 1e-3
 
@@ -51,13 +58,14 @@ def our_scene(cubes: int) -> hs.Scene:
     return loads("\n".join([*lines, "shapes:", *shapes, "contacts:", *contacts]) + "\n")
 
 
-def peer_model(cubes: int) -> mujoco.MjModel:
+def peer_model(cubes: int, sleep: bool = False) -> mujoco.MjModel:
     """The cubes in MuJoCo; they touch the floor alone."""
     box = f'<geom type="box" size="{HALF} {HALF} {HALF}" condim="1" contype="1" conaffinity="2"/>'
     mass = f'<inertial pos="0 0 0" mass="{MASS}" diaginertia="{INERTIA} {INERTIA} {INERTIA}"/>'
     bodies = "".join(f'<body pos="{x} {y} {z}"><freejoint/>{mass}{box}</body>' for x, y, z in places(cubes))
     floor = '<geom type="plane" size="0 0 1" condim="1" contype="2" conaffinity="1"/>'
-    option = f'<option timestep="{TICK}" integrator="Euler"/>'
+    flag = f'<flag sleep="{"enable" if sleep else "disable"}"/>'
+    option = f'<option timestep="{TICK}" integrator="Euler">{flag}</option>'
     return mujoco.MjModel.from_xml_string(f"<mujoco>{option}<worldbody>{floor}{bodies}</worldbody></mujoco>")
 
 
@@ -71,47 +79,52 @@ def peer_weight(model: mujoco.MjModel, data: mujoco.MjData) -> float:
 
 
 def time_cubes(cubes: int, rounds: int, batch: int) -> Found:
-    """Seconds until so many cubes are loaded, and microseconds per tick of both, taking turns."""
+    """Seconds until so many cubes are loaded, and microseconds per tick of all loops, taking turns."""
     start = time.perf_counter()
-    sim = hs.Simulation(our_scene(cubes), lambda text: print(text, end="", file=sys.stderr))
-    loaded = time.perf_counter() - start
-    model = peer_model(cubes)
-    data = mujoco.MjData(model)
-    sim.step(SETTLE)
-    mujoco.mj_step(model, data, SETTLE)
+    exact = hs.Simulation(our_scene(cubes), lambda text: print(text, end="", file=sys.stderr))
+    loaded, scene = time.perf_counter() - start, exact.scene
+    stepping = hs.Simulation(replace(scene, contact_regime=TIME_STEPPING))
+    asleep = hs.Simulation(replace(scene, sleep=SLEEP))
+    models = peer_model(cubes), peer_model(cubes, sleep=True)
+    peers = [(model, mujoco.MjData(model)) for model in models]
+    steps = [sim.step for sim in (exact, stepping, asleep)]
+    steps += [partial(mujoco.mj_step, model, data) for model, data in peers]
+    for step in steps:
+        step(SETTLE)
     weight = cubes * MASS * GRAVITY
-    borne = sum(contact.force for contact in sim.state.contacts), peer_weight(model, data)
+    borne = [sum(c.force for c in sim.state.contacts) for sim in (exact, stepping)] + [peer_weight(*peers[0])]
     if max(abs(found - weight) for found in borne) > SAME_WEIGHT * weight:
-        sys.exit(f"{cubes} cubes of {weight:.3f} N: borne are {borne[0]:.3f} N, in MuJoCo {borne[1]:.3f} N.")
-    pairs = []
-    for _ in range(rounds):
-        begun = time.perf_counter()
-        sim.step(batch)
-        middle = time.perf_counter()
-        mujoco.mj_step(model, data, batch)
-        pairs.append((middle - begun, time.perf_counter() - middle))
-    ours, theirs = np.array(pairs).T / batch * 1e6
-    return {
-        "load_s": loaded,
-        "ours_us": float(np.median(ours)),
-        "mujoco_us": float(np.median(theirs)),
-        "ratio": statistics.median(ours / theirs),
-        "rows": len(sim.state.contacts),
-    }
+        sys.exit(f"{cubes} cubes of {weight:.3f} N: borne are {borne} N, exact, by time stepping, in MuJoCo.")
+    if np.any(asleep.state.u) or peers[1][1].ntree_awake > 0:
+        sys.exit(f"{cubes} cubes: not all sleep, in ours or in MuJoCo.")
+    times = np.array([[time_of(step, batch) for step in steps] for _ in range(rounds)]) / batch * 1e6
+    found: Found = {f"{loop}_us": float(np.median(times[:, i])) for i, loop in enumerate(LOOPS)}
+    for loop, peer in (("exact", "mujoco"), ("stepping", "mujoco"), ("asleep", "mujoco_asleep")):
+        ratios = times[:, LOOPS.index(loop)] / times[:, LOOPS.index(peer)]
+        found[f"{loop}_ratio"] = float(np.median(ratios))
+    return found | {"load_s": loaded, "rows": len(exact.state.contacts)}
+
+
+def time_of(step: Callable[[int], object], batch: int) -> float:
+    """Seconds that a batch of ticks takes."""
+    begun = time.perf_counter()
+    step(batch)
+    return time.perf_counter() - begun
 
 
 def show(console: Console, found: Found, before: Found | None) -> None:
     """Print the table."""
     table = Table(box=SIMPLE, title=f"resting cubes: us per tick, medians of {found['rounds']} rounds")
-    for column in ("cubes", "rows", "ours", "MuJoCo", "ratio", "loaded in [s]"):
-        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("cubes", "rows", *LOOPS, "exact", "stepping", "asleep", "loaded in [s]"):
+        title = f"{column} / MuJoCo" if column in LOOPS and len(table.columns) > 6 else column
+        table.add_column(title.replace("mujoco_", "MuJoCo ").replace("mujoco", "MuJoCo"), justify="right")
     if before:
-        table.add_column("ours before", justify="right", no_wrap=True)
+        table.add_column("exact before", justify="right")
     for cubes, t in found["cubes"].items():
-        row = [cubes, str(t["rows"]), f"{t['ours_us']:.1f}", f"{t['mujoco_us']:.1f}", f"{t['ratio']:.2f}"]
-        row.append(f"{t['load_s']:.1f}")
+        row = [cubes, str(t["rows"]), *(f"{t[f'{loop}_us']:.1f}" for loop in LOOPS)]
+        row += [*(f"{t[f'{loop}_ratio']:.2f}" for loop in LOOPS[:3]), f"{t['load_s']:.1f}"]
         if before:
-            row.append(f"{before['cubes'][cubes]['ours_us']:.1f}" if cubes in before["cubes"] else "")
+            row.append(f"{before['cubes'][cubes]['exact_us']:.1f}" if cubes in before["cubes"] else "")
         table.add_row(*row)
     console.print(table)
     console.print(machine_line(found))
