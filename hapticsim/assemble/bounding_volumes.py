@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hapticsim.model.candidates import Candidate
-from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.scene import TIME_STEPPING, Scene, Shape
 
 MANY = 8  # pairs of shapes from which on it is worth while to ask which are far
 
@@ -45,6 +45,11 @@ def frame_sizes(scene: Scene, frames: Sequence[str]) -> np.ndarray:
     return np.array(list(sizes.values()), float)
 
 
+def asks_for_pairs(scene: Scene) -> bool:
+    """Whether the tick goes by pairs of shapes."""
+    return len(scene.contacts) >= MANY or scene.contact_regime == TIME_STEPPING or scene.sleep is not None
+
+
 def plan_of_volumes(
     scene: Scene, candidates: Sequence[Candidate], place: Mapping[str, int]
 ) -> dict[str, np.ndarray]:
@@ -53,7 +58,7 @@ def plan_of_volumes(
     place : numbers of the frames by body, -1 of the world.
     """
     shapes = {shape.name: shape for shape in scene.shapes}
-    few = len(scene.contacts) < MANY and scene.sleep is None
+    few = not asks_for_pairs(scene)
     number: dict[str, int] = {}
     frame: list[int] = []
     pose, half, radii = [], [], []

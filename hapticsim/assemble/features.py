@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.assemble.bounding_volumes import MANY
+from hapticsim.assemble.bounding_volumes import asks_for_pairs
 from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH
 from hapticsim.kernels.entry import Feature
 from hapticsim.model.candidates import candidates_of
@@ -21,7 +21,7 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.HULLS
     if ON_MESH in kinds:
         features |= Feature.MESHES
-    if len(scene.contacts) >= MANY or scene.sleep is not None:
+    if asks_for_pairs(scene):
         features |= Feature.PAIRS
     if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:
         features |= Feature.TREES

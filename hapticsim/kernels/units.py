@@ -241,6 +241,13 @@ def put_to_sleep(plan, state, inp, ws):
 
 
 @inlined
+def sleep_on(plan, state, inp, ws):
+    """What slept in the last tick sleeps while it is looked at: ``tick.sleeping.sleep_on``."""
+    if plan.sleep_on != 0:
+        _sleep_at(plan.sleep_on)(plan, state, inp, ws)
+
+
+@inlined
 def wake_touched(plan, state, ws, within):
     """Wake what sleeps where what is awake touches it: ``tick.sleeping.wake_touched``.  Returns how many."""
     if plan.wake_touched == 0:

@@ -21,7 +21,7 @@ from hapticsim.kernels.rows.row_table import (
     list_rows,
     put_modes_back,
 )
-from hapticsim.kernels.units import put_to_sleep, stage
+from hapticsim.kernels.units import sleep_on, stage
 
 
 @kernel
@@ -32,18 +32,31 @@ def copy(source, target):
 
 @kernel
 def report_witnesses(plan, state, out, ws):
-    """Gap, normal and nearest point of every candidate at the frames in ws."""
+    """Gap, normal and nearest point of every candidate at the frames in ws; of thousands in a pile, of pairs
+    that are far how far they are alone."""
+    if plan.time_step == 0:
+        report_between(plan, state, out, ws, 0, plan.contacts)
+        return
+    for p in range(plan.pair_a.size):
+        begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+        if ws.apart[begin] == 0.0:
+            report_between(plan, state, out, ws, begin, end)
+        elif state.mode[begin] >= FREE:
+            for k in range(begin, end):
+                out.gap[k] = ws.apart[k]
+
+
+@kernel
+def report_between(plan, state, out, ws, begin, end):
+    """The same of the candidates from begin to end."""
     pose = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-    for k in range(plan.contacts):
-        if plan.same_surface[k] == 0:
+    for k in range(begin, end):
+        if k == begin or plan.same_surface[k] == 0:
             pose = surface_pose(plan, k, ws.X)
         if state.mode[k] < FREE and is_known(plan, state, out, k):
             continue
         if takes_edges(plan, k) and state.face[k] == 0:
             out.gap[k] = NOWHERE
-            continue
-        if plan.time_step != 0 and ws.apart[k] > 0.0:  # of thousands in a pile
-            out.gap[k] = ws.apart[k]
             continue
         if is_between_features(plan, k):
             phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
@@ -104,7 +117,7 @@ def observe(plan, state, inp, out, ws):
     ws.substep[0] = 0.0
     for k in range(ws.apart.size):
         ws.apart[k] = 0.0
-    put_to_sleep(plan, state, inp, ws)
+    sleep_on(plan, state, inp, ws)
     m = list_rows(plan, state, ws) if plan.time_step == 0 else list_constraints(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:

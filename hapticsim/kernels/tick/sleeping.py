@@ -35,6 +35,21 @@ def put_to_sleep(plan, state, inp, ws):
     kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
     find_far_pairs(plan, ws, 1)
     wake_what_is_near(plan, ws)
+    let_contacts_sleep(plan, state, ws)
+
+
+def sleep_on(plan, state, inp, ws):
+    """``put_to_sleep`` for a look between ticks: what slept in the last one, for whose rows speeds are
+    chosen."""
+    for t in range(plan.tree_first.size):
+        ws.asleep[t] = int(state.still[t] > plan.rest_ticks)
+    let_contacts_sleep(plan, state, ws)
+
+
+@kernel
+def let_contacts_sleep(plan, state, ws):
+    """Let the contacts of the trees that sleep sleep, too; count these trees, and their speeds become 0."""
+    ws.sleepers[0] = 0
     for t in range(plan.tree_first.size):
         if ws.asleep[t] == 1:
             ws.sleepers[0] += 1

@@ -57,33 +57,42 @@ def gather_near(plan, state, out, ws):
     past the edge of what held it is let go before.  Returns their number; those beyond the room that there
     is are left out, told, and take the force away.
     """
-    n, left_out, first, reach = 0, 0, -1, ws.reach[0]
-    for k in range(plan.contacts):
-        if state.mode[k] < FREE:  # it sleeps
+    n, left_out, first = 0, 0, -1
+    for p in range(plan.pair_a.size):
+        begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+        if ws.apart[begin] > ws.reach[0] or state.mode[begin] < FREE:  # far, or asleep
             continue
-        if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
-            let_go(plan, state, k)
-            record(out, LEAVE, k, 0.0, 0.0)
-        if state.mode[k] == FREE and not takes_edges(plan, k):
-            if state.face[k] != 0 or out.gap[k] < 0.0:
-                sort_one(plan, state, ws, out, k, False, 0.0)
-        nearness = how_near(plan, state, out, k, reach, ws)
-        state.depth[k] = 0.0
-        if nearness == FAR:
-            continue
-        if n == ws.near.size:
-            left_out += 1
-            first = k if first < 0 else first
-            continue
-        ws.near[n] = k
-        ws.near_sure[n] = int(nearness == NEAR)
-        ws.near_face[n] = where(plan, state, k, ws.X)[0]
-        write_near(plan, state, ws, n)
-        n += 1
+        for k in range(begin, end):
+            nearness = look_at(plan, state, out, k, ws)
+            if nearness == FAR:
+                continue
+            if n == ws.near.size:
+                left_out += 1
+                first = k if first < 0 else first
+                continue
+            ws.near[n] = k
+            ws.near_sure[n] = int(nearness == NEAR)
+            ws.near_face[n] = where(plan, state, k, ws.X)[0]
+            write_near(plan, state, ws, n)
+            n += 1
     if left_out > 0:
         record(out, ROWS_FULL, first, left_out, 0.0)
         take_force_away(state, NO_ROOM)
     return n
+
+
+@kernel
+def look_at(plan, state, out, k, ws):
+    """Let candidate k go where it is past the edge of what held it, sort it where it is inside; return how
+    near it is."""
+    if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
+        let_go(plan, state, k)
+        record(out, LEAVE, k, 0.0, 0.0)
+    if state.mode[k] == FREE and not takes_edges(plan, k):
+        if state.face[k] != 0 or out.gap[k] < 0.0:
+            sort_one(plan, state, ws, out, k, False, 0.0)
+    state.depth[k] = 0.0
+    return how_near(plan, state, out, k, ws.reach[0], ws)
 
 
 @kernel
