@@ -91,8 +91,9 @@ def look_at(plan, state, out, k, ws):
     if state.mode[k] == FREE and not takes_edges(plan, k):
         if state.face[k] != 0 or out.gap[k] < 0.0:
             sort_one(plan, state, ws, out, k, False, 0.0)
+    nearness = how_near(plan, state, out, k, ws.reach[0], ws)
     state.depth[k] = 0.0
-    return how_near(plan, state, out, k, ws.reach[0], ws)
+    return nearness
 
 
 @kernel
