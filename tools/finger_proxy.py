@@ -16,6 +16,9 @@ hundredth, where the proxy was nearer to a triangle than that, and is whole agai
 CHAI3D comes one of the three is taken in a tick, and the next one in the next tick; with its dynamic objects,
 all three.  Triangles count from their front alone.
 
+CHAI3D itself, compiled and led along paths of `study_mesh_touch.py`, had its proxy there to 4e-14 m.
+With shading it is so in the median, not in every tick: presumably where several triangles are met at once.
+
 With shading the goal of step 2 is put first on the plane across the interpolated normal of the vertices, then
 on that of the triangle.
 """

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 import trimesh
 from hapticsim_devices.limits import device_table
-from mesh_scenes import box_mesh, mesh_of
+from mesh_scenes import box_mesh, closed_below, corners_of, is_inside, mesh_of
 from mesh_touch import NEVER, TICK_s, limits_of, scene_of
 from rich.progress import Progress
 
@@ -58,33 +58,26 @@ class Pressed:
 
 @dataclass
 class Sheet:
-    """A thin solid, and how far a point is on the side where the tip starts [m], below 0 on the other."""
+    """A thin solid, and whether a point is on the side of its middle where the tip starts."""
 
     solid: TriangleMesh | tuple[float, ...]
-    side: Callable[[Array], float]
+    is_here: Callable[[Array], bool]
     start: Array
     place: Callable[[Array], Array]  # of the device, from three numbers between -1 and 1
 
 
-def waves(x: Array, y: Array) -> Array:
-    found: Array = HIGH_m * np.sin(2.0 * np.pi / WAVE_m * x) * np.cos(2.0 * np.pi / WAVE_m * y)
-    return found
+def wavy(cells: int, lift: float = 0.0) -> Array:
+    """Points ((cells + 1)^2, 3) [m] of waves over a square."""
+    x, y = np.meshgrid(*(2 * [np.linspace(-WIDE_m, WIDE_m, cells + 1)]), indexing="ij")
+    k = 2.0 * np.pi / WAVE_m
+    return np.stack([x, y, HIGH_m * np.sin(k * x) * np.cos(k * y) + lift], -1).reshape(-1, 3)
 
 
 def wavy_sheet(cells: int) -> TriangleMesh:
-    """Waves on both sides, THIN_m apart."""
+    """Waves on both sides, THIN_m apart: the block below them with another bottom."""
     n = cells + 1
-    at = np.linspace(-WIDE_m, WIDE_m, n)
-    x, y = np.meshgrid(at, at, indexing="ij")
-    top = np.stack([x, y, waves(x, y) + 0.5 * THIN_m], -1).reshape(-1, 3)
-    below = top - [0.0, 0.0, THIN_m]
-    a = (np.arange(n - 1)[:, None] * n + np.arange(n - 1)).ravel()
-    upper = np.concatenate([np.stack([a, a + n, a + n + 1], 1), np.stack([a, a + n + 1, a + 1], 1)])
-    rim = np.array([*range(0, n * (n - 1), n), *range(n * (n - 1), n * n - 1)])
-    rim = np.concatenate([rim, np.arange(n * n - 1, n - 1, -n), np.arange(n - 1, 0, -1)])
-    q, low = np.roll(rim, -1), n * n
-    wall = np.concatenate([np.stack([rim, rim + low, q + low], 1), np.stack([rim, q + low, q], 1)])
-    return TriangleMesh(np.vstack([top, below]), np.concatenate([upper, upper[:, ::-1] + low, wall]))
+    block = closed_below(wavy(cells, 0.5 * THIN_m), n)
+    return TriangleMesh(np.vstack([wavy(cells, 0.5 * THIN_m), wavy(cells, -0.5 * THIN_m)]), block.triangles)
 
 
 def shell(finer: int) -> TriangleMesh:
@@ -97,30 +90,29 @@ def shell(finer: int) -> TriangleMesh:
 def sheet(rng: np.random.Generator) -> Sheet:
     """One of five kinds."""
 
+    def above(middle: TriangleMesh) -> Callable[[Array], bool]:
+        """Not inside the block below a middle surface."""
+        return lambda c: c[2] > 2.0 * HIGH_m or not is_inside(corners_of(middle), c)
+
     def flat(way: Array) -> Array:
         return REACH_m * way
 
-    above = np.array([0.0, 0.0, 0.02])
+    start = np.array([0.0, 0.0, 0.02])
     kind, half = int(rng.integers(5)), (WIDE_m, WIDE_m, 0.5 * THIN_m)
     if kind == 0:
-        return Sheet(half, lambda c: float(c[2]), above, flat)
+        return Sheet(half, lambda c: bool(c[2] > 0.0), start, flat)
     if kind == 1:
-        return Sheet(box_mesh(half, int(rng.integers(5))), lambda c: float(c[2]), above, flat)
+        return Sheet(box_mesh(half, int(rng.integers(5))), lambda c: bool(c[2] > 0.0), start, flat)
     if kind == 2:
-        side = lambda c: float(c[2] - waves(c[0], c[1]))  # noqa: E731
-        return Sheet(wavy_sheet(int(rng.integers(20, 120))), side, above, flat)
-    made = shell(int(rng.integers(2, 5)))
+        cells = int(rng.integers(20, 70))
+        return Sheet(wavy_sheet(cells), above(closed_below(wavy(cells), cells + 1)), start, flat)
+    finer = int(rng.integers(2, 5))
+    middle = corners_of(mesh_of(trimesh.creation.icosphere(finer, SHELL_m - 0.5 * THIN_m)))
     if kind == 3:  # from within
-        return Sheet(
-            made, lambda c: SHELL_m - float(np.linalg.norm(c)), np.zeros(3), lambda w: 2.0 * REACH_m * w
-        )
+        return Sheet(shell(finer), lambda c: is_inside(middle, c), np.zeros(3), lambda w: 2.0 * REACH_m * w)
     outside = np.array([0.0, 0.0, SHELL_m + 0.02])
-    return Sheet(
-        made,
-        lambda c: float(np.linalg.norm(c)) - SHELL_m,
-        outside,
-        lambda w: np.array([0.0, 0.0, SHELL_m - 0.5 * REACH_m]) + REACH_m * w,
-    )
+    place = np.array([0.0, 0.0, SHELL_m - 0.5 * REACH_m])
+    return Sheet(shell(finer), lambda c: not is_inside(middle, c), outside, lambda w: place + REACH_m * w)
 
 
 def press(seed: int) -> Pressed:
@@ -147,7 +139,7 @@ def press(seed: int) -> Pressed:
         state = sim.state
         found.pressed = max(found.pressed, float(np.linalg.norm(state.hand_force)) / limits.max_force_N)
         found.deepest_m = max(found.deepest_m, -float(sim.gaps.min()))
-        if case.side(state.q) <= 0.0 or any(event.kind in NEVER for event in sim.events):
+        if not case.is_here(state.q) or any(event.kind in NEVER for event in sim.events):
             found.through = True
             break
         if state.fault:

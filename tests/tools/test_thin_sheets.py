@@ -25,9 +25,9 @@ def test_sheets_are_thin_closed_and_have_the_start_on_the_right_side(tool: Any) 
     sheets = tool("thin_sheets")
     for seed in range(30):
         case = sheets.sheet(np.random.default_rng(seed))
-        assert case.side(case.start) > 0.0
-        across = [case.side(case.place(np.array(way))) for way in np.eye(3).tolist() + (-np.eye(3)).tolist()]
-        assert min(across) < 0.0, "the device goes to the other side"
+        assert case.is_here(case.start)
+        ways = [*np.eye(3), *-np.eye(3)]
+        assert not all(case.is_here(case.place(way)) for way in ways), "the device goes to the other side"
         if isinstance(case.solid, tuple):
             continue
         surface = trimesh.Trimesh(case.solid.vertices, case.solid.triangles, process=False)
