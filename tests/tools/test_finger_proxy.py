@@ -134,3 +134,18 @@ def test_no_force_before_it_touches_and_none_after(tool):
     assert settled(proxy, (1.0, 2.0, HALF + 2.0))[2] > 0.0
     assert not settled(proxy, (1.0, 2.0, HALF + 4.0)).any()
     assert proxy.proxy == pytest.approx([1.0, 2.0, HALF + 4.0], abs=EPSILON)
+
+
+def test_the_shaded_normal_of_a_ball_is_nearly_radial(tool):
+    module, ball = tool("finger_proxy"), trimesh.creation.icosphere(2, HALF)
+    mesh = module.Mesh(np.array(ball.vertices), np.array(ball.faces), RADIUS)
+    rng, off, flat = np.random.default_rng(0), [], []
+    for triangle in range(0, 320, 7):
+        share = rng.dirichlet(3 * [1.0])
+        n = mesh.normals[triangle]
+        point = share @ mesh.corners[triangle]
+        hit = module.Hit(1.0, point + RADIUS * n, n, triangle)
+        radial = point / np.linalg.norm(point)
+        off.append(np.linalg.norm(mesh.shaded_normal(hit) - radial))
+        flat.append(np.linalg.norm(n - radial))
+    assert max(off) < 0.02 < 0.1 < max(flat), (max(off), max(flat))
