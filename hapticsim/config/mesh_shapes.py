@@ -12,8 +12,8 @@ from hapticsim.config.decomposition.solids import solids_of
 from hapticsim.config.height_field.heights import read_heights
 from hapticsim.config.height_field.surface import surface_of_heights
 from hapticsim.config.mesh_file.read import read_mesh
-from hapticsim.config.schema.robot import Decompose
 from hapticsim.config.schema.scene import HeightFieldEntry, MeshEntry
+from hapticsim.config.smoothing import smoothed
 from hapticsim.errors import Refuse
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.triangle_mesh import TriangleMesh
@@ -38,12 +38,12 @@ class MeshReader:
         progress: Progress | None,
     ) -> None:
         self._file_of, self._refuse, self._notes, self._progress = file_of, refuse, notes, progress
-        self._read: dict[tuple[Path, tuple[float, ...], bool, int | None, Decompose | None], Found] = {}
+        self._read: dict[tuple[object, ...], Found] = {}
 
     def __call__(self, index: int, entry: MeshEntry | HeightFieldEntry) -> Found:
         """Return the surface of entry ``shapes[index]``, and its solids if it is decomposed."""
         if isinstance(entry, HeightFieldEntry):
-            return self._height_field(index, entry), ()
+            return self._smooth(index, entry, self._height_field(index, entry)), ()
         path = self._path(index, entry.file)
         if entry.corners is not None and not entry.convex:
             raise self._refuse(
@@ -53,11 +53,25 @@ class MeshReader:
             raise self._refuse(
                 ("shapes", index, "decompose"), "stands beside convex: true: give one of the two."
             )
+        if entry.smooth is not None and (entry.convex or entry.decompose is not None):
+            beside = "convex: true" if entry.convex else "decompose"
+            raise self._refuse(
+                ("shapes", index, "smooth"),
+                f"stands beside {beside}: a smooth mesh is touched by spheres alone; remove one of the two.",
+            )
         scale = tuple(np.broadcast_to(entry.scale, 3).tolist())
-        key = (path, scale, entry.convex, entry.corners, entry.decompose)
+        key = (path, scale, entry.convex, entry.corners, entry.decompose, entry.smooth)
         if key not in self._read:
-            self._read[key] = self._made(path, scale, entry)
+            mesh, solids = self._made(path, scale, entry)
+            self._read[key] = self._smooth(index, entry, mesh), solids
         return self._read[key]
+
+    def _smooth(self, index: int, entry: MeshEntry | HeightFieldEntry, mesh: TriangleMesh) -> TriangleMesh:
+        if entry.smooth is None:
+            return mesh
+        refused = self._refuse(("shapes", index, "smooth"), "")
+        crease, facet = np.radians([entry.smooth.crease_deg, entry.smooth.facet_deg])
+        return smoothed(Path(refused.file), refused.key, mesh, float(crease), float(facet), self._notes)
 
     def _made(self, path: Path, scale: tuple[float, ...], entry: MeshEntry) -> Found:
         mesh = read_mesh(path, scale, self._notes, entry.convex, entry.corners)

@@ -106,6 +106,20 @@ class Plane(ShapeEntry):
     )
 
 
+SMOOTH_WORDS = "curved between its corners, so that facets are not felt; {}: with its defaults"
+
+
+class Smooth(Section):
+    """A mesh curved by the normals at its corners: at most 256 triangles for one, 500 000 in all."""
+
+    crease_deg: Annotated[float, Field(ge=0.0, le=60.0)] = Field(
+        default=30.0, description="edges at which the surface turns by more stay sharp"
+    )
+    facet_deg: Annotated[float, Field(ge=0.25, le=10.0)] = Field(
+        default=1.0, description="it is divided until neighbouring triangles turn by no more"
+    )
+
+
 class MeshEntry(ShapeEntry):
     """A closed surface of triangles, read from a file; its coordinates are those of the shape."""
 
@@ -119,6 +133,7 @@ class MeshEntry(ShapeEntry):
     decompose: Decompose | None = Field(
         default=None, description="several convex hulls, to touch more than spheres; {}: with its defaults"
     )
+    smooth: Smooth | None = Field(default=None, description=SMOOTH_WORDS)
 
 
 def _rows(value: Any) -> list[list[float]]:
@@ -146,6 +161,7 @@ class HeightFieldEntry(ShapeEntry):
     size_m: PositiveVector2 = Field(description="length along x and along y, from first to last height")
     scale: Positive = Field(default=1.0, description="metres per unit of the file")
     base_m: Positive = Field(default=0.1, description="how far it is solid below its lowest height")
+    smooth: Smooth | None = Field(default=None, description=SMOOTH_WORDS)
 
 
 AnyShape = Annotated[
