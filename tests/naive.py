@@ -90,7 +90,7 @@ def distance_to_cone(x: np.ndarray, radius: float, half: float) -> float:
 def distance_to_ellipsoid(x: np.ndarray, half: np.ndarray) -> float:
     """Of a point outside an ellipsoid: t of x = q + t A^-2 q, q on it, by halves."""
     low, high = 0.0, float(np.linalg.norm(x) * max(half))
-    for _ in range(200):
+    for _ in range(60):
         t = 0.5 * (low + high)
         q = half**2 * x / (half**2 + t)
         low, high = (t, high) if np.sum((q / half) ** 2) > 1.0 else (low, t)

@@ -68,7 +68,6 @@ contacts:
   - {{between: [ball, egg]}}
   - {{between: [egg, post]}}
   - {{between: [ball, hat]}}
-  - {{between: [hat, floor]}}
   - {{between: [stone, floor]}}
   - {{between: [stone, tray]}}
   - {{between: [ball, drum]}}
