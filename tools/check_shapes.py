@@ -43,7 +43,7 @@ geometry as well; coal knows none of them.  Against others it is a prism, which 
 Past an end of the side of a capsule, or of edges that cross, a gap is no distance; there it is above zero
 where the shapes are apart.  Of a sphere deep in a mesh coal tells the depth in one of the triangles, not in
 the nearest: its sphere has a tenth of the radius, and the rest is subtracted.  So it is beside an ellipsoid
-or a cone, with the variant of GJK that came nearest there (Nesterov's).
+or a cone, with the variant of GJK that came nearest there (Nesterov's) and less tolerance.
 
 Ends with status 1 where a bound is exceeded; the scene and the pose of the worst are told.
 """

@@ -21,9 +21,11 @@ from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Shape
 
 DISTANCE = 1e-9  # by the width: what counts as the same distance
-QUADRICS = ("ellipsoid", "cone")
 TOLERANCE, ITERATIONS = 1e-14, 10_000  # of coal
-ROUGH = 1e-10  # of coal beside an ellipsoid, where it is off by more with less
+ROUGH = {
+    "ellipsoid": 1e-10,
+    "cone": 1e-12,
+}  # of coal beside these: with less it is off by more, or finds nothing
 
 
 def coal_shape(shape: Shape) -> coal.CollisionGeometry:
@@ -68,16 +70,14 @@ def coal_distances(a: Shape, b: Shape, poses: Poses) -> tuple[np.ndarray, np.nda
     if are_hulls(a, b):
         first, second, less = coal_hull(a), coal_hull(b), 0.0
     else:
-        less = 0.9 * a.size[0] if b.kind in ("mesh", *QUADRICS) else 0.0
+        less = 0.9 * a.size[0] if b.kind in ("mesh", *ROUGH) else 0.0
         first, second = coal.Sphere(a.size[0] - less) if less > 0.0 else coal_shape(a), coal_shape(b)
     request = coal.DistanceRequest()
     request.enable_signed_distance = True
     request.gjk_tolerance = request.epa_tolerance = TOLERANCE
     request.gjk_max_iterations = request.epa_max_iterations = ITERATIONS
-    if b.kind in QUADRICS:
-        request.gjk_variant = coal.GJKVariant.NesterovAcceleration
-    if b.kind == "ellipsoid":
-        request.gjk_tolerance = ROUGH
+    if b.kind in ROUGH:
+        request.gjk_variant, request.gjk_tolerance = coal.GJKVariant.NesterovAcceleration, ROUGH[b.kind]
     origin = coal.Transform3s()
     distance, normal = np.empty(len(poses.c)), np.empty_like(poses.c)
     for i, (R, c) in enumerate(zip(poses.R, poses.c, strict=True)):
@@ -132,7 +132,7 @@ def normal_errors(
         return {}
     normal = poses.R_WB[i].T @ least.normal
     error = angle(normal, poses.plain.normal[i])
-    coal_is_worse = poses.aligned[i] or (have_faces(a, b) and abs(gap) <= TOUCHING) or b.kind in QUADRICS
+    coal_is_worse = poses.aligned[i] or (have_faces(a, b) and abs(gap) <= TOUCHING) or b.kind in ROUGH
     return {"normal": error if coal_is_worse else max(error, angle(normal, other))}
 
 
