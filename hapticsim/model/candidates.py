@@ -60,8 +60,6 @@ PAIRS = {
     ("capsule", "box"): PairKind(ON_BOX, 4, back=ON_SIDE, places=4),
     ("box", "box"): PairKind(ON_BOX, 8, back=ON_BOX, places=8),
     ("sphere", "cylinder"): PairKind(ON_CYLINDER, 1),
-    ("sphere", "cone"): PairKind(ON_CONE, 1),
-    ("sphere", "ellipsoid"): PairKind(ON_ELLIPSOID, 1),
     ("sphere", "mesh"): PairKind(ON_MESH, 4, places=4),
     ("sphere", "sphere"): PairKind(ON_CAPSULE, 1),
     ("sphere", "capsule"): PairKind(ON_CAPSULE, 1),
@@ -72,6 +70,8 @@ PAIRS = {
     ("cylinder", "plane"): PairKind(ON_PLANE, STANDS_ON),
     ("cone", "plane"): PairKind(ON_PLANE, STANDS_ON),
     ("ellipsoid", "plane"): PairKind(ON_SUPPORT, 1),
+    ("sphere", "cone"): PairKind(ON_CONE, 1),
+    ("sphere", "ellipsoid"): PairKind(ON_ELLIPSOID, 1),
 }
 
 
