@@ -16,10 +16,10 @@ ONE_SIDED, TWO_SIDED, RUBBING = range(3)
 # Contact witnesses (kernels/geometry/contact.py): a sphere of radius >= 0 against a plane, a box or a
 # capsule (a sphere, where it has no length), or its side alone; the side of a capsule across that of another;
 # edges across edges; features of two convex solids; a sphere against a triangle mesh, or a cylinder; the
-# rim of a cylinder against a plane
-ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING, ON_EDGES, ON_HULLS, ON_MESH, ON_CYLINDER, ON_RIM = range(
-    10
-)
+# rim of a cylinder or a cone against a plane; an ellipsoid against a plane; a sphere against an ellipsoid,
+# or a cone
+ON_PLANE, ON_BOX, ON_CAPSULE, ON_SIDE, ON_CROSSING, ON_EDGES, ON_HULLS, ON_MESH = range(8)
+ON_CYLINDER, ON_RIM, ON_SUPPORT, ON_ELLIPSOID, ON_CONE = range(8, 13)
 
 
 class DeviceFlag(IntFlag):

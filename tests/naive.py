@@ -73,6 +73,35 @@ def distance_to_cylinder(x: np.ndarray, radius: float, half: float) -> float:
     return distance_to_box(np.array([np.hypot(x[0], x[1]), x[2]]), np.array([radius, half]))
 
 
+def distance_to_cone(x: np.ndarray, radius: float, half: float) -> float:
+    """Of a point from a cone along z, signed: that from its base and side, in the plane of axis and point."""
+    p = np.array([np.hypot(x[0], x[1]), x[2]])
+    rim, apex, middle = np.array([radius, -half]), np.array([0.0, half]), np.array([0.0, -half])
+    side = apex - rim
+    inside = p[1] > -half and side[0] * (p[1] - rim[1]) - side[1] * (p[0] - rim[0]) > 0.0
+    found = []
+    for start, end in ((middle, rim), (rim, apex)):
+        along = end - start
+        t = np.clip((p - start) @ along / (along @ along), 0.0, 1.0)
+        found.append(np.linalg.norm(p - start - t * along))
+    return float(-min(found) if inside else min(found))
+
+
+def distance_to_ellipsoid(x: np.ndarray, half: np.ndarray) -> float:
+    """Of a point outside an ellipsoid: t of x = q + t A^-2 q, q on it, by halves."""
+    low, high = 0.0, float(np.linalg.norm(x) * max(half))
+    for _ in range(60):
+        t = 0.5 * (low + high)
+        q = half**2 * x / (half**2 + t)
+        low, high = (t, high) if np.sum((q / half) ** 2) > 1.0 else (low, t)
+    return float(np.linalg.norm(x - q))
+
+
+def height_of_ellipsoid(middle: np.ndarray, axes: np.ndarray, half: np.ndarray) -> float:
+    """Least height [m] over z = 0; columns of ``axes`` are its axes, and half (3,) its half axes [m]."""
+    return float(middle[2] - np.linalg.norm((axes * half)[2]))
+
+
 def crossing(x: np.ndarray, a: np.ndarray, half_a: float, half_b: float) -> tuple[float, float]:
     """Distance of two segments, and how far the nearest points of their lines are past the ends of either.
 

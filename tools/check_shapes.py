@@ -14,8 +14,8 @@ distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, di
     distance      1e-9, from plain geometry.  Of two boxes that overlap, by more than 1e-6 m or aligned, each
                   candidate goes by its own feature: there the gap is below zero and no deeper than the width
     coal          1e-9, from coal at poses that are not aligned
-    aligned       1e-4, from coal at poses that are, and of hulls with faces that touch: it is the least
-                  accurate of the three there
+    aligned       1e-4, from coal at poses that are, of hulls with faces that touch, and of spheres on
+                  ellipsoids: it is the least accurate of the three there
     parallel      1: what the gap is too large by where the nearest features are edges closer to parallel
                   than the kernels look at (``ACROSS``, 1e-3 rad; sides of two capsules ``PARALLEL``, 1e-4
                   rad), by the angle times the sum of both half diagonals.  Corners and ends alone are seen
@@ -25,8 +25,8 @@ distance and with that of plain geometry in NumPy (plain_shapes.py).  Bounds, di
                   edges that cross are then let go, and often none sees the overlap
     normal        1e-6 rad, where it is unique: shapes, without the radius around them, are 1e-4 m apart, or
                   the axis that separates them most does so by 1e-5 m more than any other; of a mesh no
-                  other nearest point is within 1e-5 m of being as near.  Of boxes that touch, and of what is
-                  aligned, from plain geometry alone
+                  other nearest point is within 1e-5 m of being as near.  Of boxes that touch, of what is
+                  aligned, and of spheres on ellipsoids and cones, from plain geometry alone
     rate          1e-6 m/s and 1e-6 of it: A u of the row against central differences of eighth order of the
                   gap of the same feature along a random motion of both bodies, of about 1 m/s and 1 rad/s
     acceleration  1e-6 m/s^2 and 1e-6 of it: A udot + s, likewise.  Left out are motions that leave the part
@@ -42,7 +42,8 @@ geometry as well; coal knows none of them.  Against others it is a prism, which 
 
 Past an end of the side of a capsule, or of edges that cross, a gap is no distance; there it is above zero
 where the shapes are apart.  Of a sphere deep in a mesh coal tells the depth in one of the triangles, not in
-the nearest: its sphere has a tenth of the radius, and the rest is subtracted.
+the nearest: its sphere has a tenth of the radius, and the rest is subtracted.  So it is beside an ellipsoid
+or a cone, with the variant of GJK that came nearest there (Nesterov's) and less tolerance.
 
 Ends with status 1 where a bound is exceeded; the scene and the pose of the worst are told.
 """

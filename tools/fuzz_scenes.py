@@ -3,7 +3,7 @@
     python tools/fuzz_scenes.py                         1000 scenes
     python tools/fuzz_scenes.py --scenes 20000 --pool 100
     python tools/fuzz_scenes.py --hulls                 bodies that are mostly convex meshes
-    python tools/fuzz_scenes.py --cylinders             bodies that are mostly cylinders
+    python tools/fuzz_scenes.py --cylinders             ... cylinders, cones and ellipsoids
     python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
     python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
@@ -274,7 +274,7 @@ def main() -> int:
     add("--seed", type=int, default=0, help="of the first")
     add("--pool", type=int, default=16, help="robots to draw from; each is compiled once")
     add("--hulls", action="store_true", help="bodies that are mostly convex meshes")
-    add("--cylinders", action="store_true", help="bodies that are mostly cylinders")
+    add("--cylinders", action="store_true", help="bodies that are mostly cylinders, cones and ellipsoids")
     add("--stepping", action="store_true", help="contacts in the time-stepping regime")
     add("--sleep", action="store_true", help="what rests falls asleep")
     add("--piles", type=int, default=0, metavar="PARTS", help="bins with so many parts instead")

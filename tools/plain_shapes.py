@@ -30,6 +30,7 @@ APART, RIVAL = (
 )  # [m] nearer than APART a normal is unique if it separates more by RIVAL than others
 SAME_POINT = 1e-9  # [m] nearest points on two triangles that are nearer to one another than this are one
 ROUNDING = 1e-15  # [m]
+BISECTIONS = 200
 CORNERS = 16  # of both boxes
 PORTION = 250  # poses at once: 144 pairs of edges each
 
@@ -61,7 +62,7 @@ def width_of(shape: Shape) -> float:
     """Least width of a shape [m]; of a plane without bound, of a mesh that of the box around it."""
     if shape.kind == "plane":
         return np.inf
-    if shape.kind == "cylinder":
+    if shape.kind in ("cylinder", "cone"):
         return min(2.0 * shape.size[0], shape.size[1])
     return 2.0 * (shape.size[0] if shape.kind in ("sphere", "capsule") else min(shape.size))
 
@@ -69,8 +70,10 @@ def width_of(shape: Shape) -> float:
 def distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
     """Signed distances of two shapes at n poses."""
     if b.kind == "plane":
-        if a.kind == "cylinder":
-            down = over_plane(*a.size, R, c)
+        if a.kind in ("cylinder", "cone"):
+            down = over_plane(*a.size, R, c, a.kind == "cone")
+        elif a.kind == "ellipsoid":
+            down = c[:, 2] - np.linalg.norm(R[:, 2, :] * a.size, axis=1)
         else:
             half, radius = core_of(a)
             down = c[:, 2] - np.abs(R[:, 2, :]) @ half - radius
@@ -79,6 +82,10 @@ def distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
         return from_mesh(b.mesh, a.size[0], c)
     if b.kind == "cylinder":
         return from_cylinder(b.size[0], 0.5 * b.size[1], a.size[0], c)
+    if b.kind == "cone":
+        return from_cone(b.size[0], 0.5 * b.size[1], a.size[0], c)
+    if b.kind == "ellipsoid":
+        return from_ellipsoid(np.array(b.size), a.size[0], c)
     (half_a, radius_a), (half_b, radius_b) = core_of(a), core_of(b)
     parts = [
         of_boxes(R[i : i + PORTION], c[i : i + PORTION], half_a, half_b) for i in range(0, len(c), PORTION)
@@ -87,15 +94,70 @@ def distances(a: Shape, b: Shape, R: np.ndarray, c: np.ndarray) -> Distances:
     return Distances(distance - radius_a - radius_b, *rest)
 
 
-def over_plane(radius: float, length: float, R: np.ndarray, c: np.ndarray) -> np.ndarray:
+def over_plane(
+    radius: float, length: float, R: np.ndarray, c: np.ndarray, is_cone: bool = False
+) -> np.ndarray:
     """Least heights [m] of a cylinder over a plane: of its rims, and of eight points of each end, at 0.99
-    of the radius from the axis, that stand out by 1e-5 of it."""
-    up = R[:, 2, 2]
-    rims = c[:, 2] - 0.5 * length * np.abs(up) - radius * np.hypot(R[:, 2, 0], R[:, 2, 1])
+    of the radius from the axis, that stand out by 1e-5 of it; of a cone those of its base, and its apex."""
+    up, side = R[:, 2, 2], radius * np.hypot(R[:, 2, 0], R[:, 2, 1])
+    down = -up if is_cone else -np.abs(up)  # of the end that is looked at
+    rims = c[:, 2] + 0.5 * length * down - side
     turns = 0.25 * np.pi * np.arange(8)
     ring = 0.99 * radius * np.stack([np.cos(turns), np.sin(turns)])
-    points = c[:, 2] - (0.5 * length + 1e-5 * radius) * np.abs(up) + (R[:, 2, :2] @ ring).min(axis=1)
-    return np.minimum(rims, points)
+    points = c[:, 2] + (0.5 * length + 1e-5 * radius) * down + (R[:, 2, :2] @ ring).min(axis=1)
+    least = np.minimum(rims, points)
+    return np.minimum(least, c[:, 2] + 0.5 * length * up) if is_cone else least
+
+
+def from_cone(R: float, half: float, radius: float, c: np.ndarray) -> Distances:
+    """The same of spheres around c and a cone: from a triangle, in the plane of axis and point.
+
+    Of its edges the base and the side count, each from end to end; the axis is none.
+    """
+    out = np.hypot(c[:, 0], c[:, 1])
+    p = np.stack([out, c[:, 2]], axis=1)
+    rim, apex, middle = np.array([R, -half]), np.array([0.0, half]), np.array([0.0, -half])
+    inside = np.full(len(c), True)
+    away, normals = [], []
+    for start, end in ((middle, rim), (rim, apex)):
+        along = (end - start) / np.linalg.norm(end - start)
+        normal = np.array([along[1], -along[0]])
+        t = np.clip((p - start) @ along, 0.0, np.linalg.norm(end - start))
+        away.append(p - start - t[:, None] * along)
+        normals.append(np.tile(normal, (len(c), 1)))
+        inside &= (p - start) @ normal < 0.0
+    distances = np.linalg.norm(np.stack(away), axis=2)
+    k, rows = np.argmin(distances, axis=0), np.arange(len(c))
+    near, size = np.stack(away)[k, rows], distances[k, rows]
+    n = np.where(
+        (inside | (size < DIRECTED))[:, None],
+        np.stack(normals)[k, rows],
+        near / np.maximum(size, DIRECTED)[:, None],
+    )
+    distance = np.where(inside, -size, size)
+    normal = np.column_stack([n[:, :1] * c[:, :2] / out[:, None], n[:, 1]])
+    unique = (distance > APART) | (np.abs(distances[0] - distances[1]) > RIVAL)
+    return Distances(distance - radius, normal, unique, np.ones(len(c)))
+
+
+def from_ellipsoid(half: np.ndarray, radius: float, c: np.ndarray) -> Distances:
+    """The same of spheres around c and an ellipsoid: t of x = q + t A^-2 q between bounds, by halves.
+
+    Of a point inside, where nearest points are several, none is unique.
+    """
+    u = (c / half) ** 2
+    least = half.min()
+    low, high = np.full(len(c), -least * least), np.linalg.norm(c, axis=1) * half.max()
+    for _ in range(BISECTIONS):
+        t = 0.5 * (low + high)
+        above = ((half[None] ** 2 / (half[None] ** 2 + t[:, None])) ** 2 * u).sum(axis=1) > 1.0
+        low, high = np.where(above, t, low), np.where(above, high, t)
+    q = half**2 * c / (half**2 + low[:, None])
+    normal = q / half**2
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    distance = ((c - q) * normal).sum(axis=1)
+    unique = distance > -0.5 * least * least / half.max()
+    return Distances(distance - radius, normal, unique, np.ones(len(c)))
 
 
 def from_mesh(mesh: TriangleMesh | None, radius: float, c: np.ndarray) -> Distances:

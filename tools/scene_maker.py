@@ -57,7 +57,7 @@ def make(
 ) -> Trial:
     """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``.
 
-    hulls, cylinders : free bodies that are mostly convex meshes, or cylinders.
+    hulls, cylinders : free bodies that are mostly convex meshes, or cylinders, cones and ellipsoids.
     stepping : in the time-stepping regime, without the constraints that it has not.
     """
     robot_number = seed % pool
@@ -134,12 +134,16 @@ def hull(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> d
 
 
 def _cylinder(half: list[float], draw: random.Random) -> dict[str, Any]:
-    """A cylinder along z inside these half extents [m], a coin sometimes, or a box, a ball or a capsule."""
+    """A cylinder, a cone or an ellipsoid along z inside these half extents [m], flat sometimes, or a box, a
+    ball or a capsule."""
     if draw.random() < 0.3:
         return _solid(half, draw)
-    thick = draw.choice([1.0, 1.0, 0.1])
+    kind, thick = draw.choice(["cylinder", "cylinder", "cone", "ellipsoid"]), draw.choice([1.0, 1.0, 0.1])
+    if kind == "ellipsoid":
+        radii = [half[0], half[1], thick * half[2]]
+        return {"kind": kind, "radii_m": radii, "sides": draw.choice([4, 5, 8, 12, 12])}
     sides = draw.choice([3, 4, 8, 13, 24, 24, 32])
-    return {"kind": "cylinder", "radius_m": min(half[:2]), "length_m": 2.0 * thick * half[2], "sides": sides}
+    return {"kind": kind, "radius_m": min(half[:2]), "length_m": 2.0 * thick * half[2], "sides": sides}
 
 
 def _boxes(
@@ -152,7 +156,7 @@ def _boxes(
     """One to four free boxes, balls, capsules: on a floor, a table, a log, over an edge, stacked, thrown.
 
     meshes : where hulls are to be put; with it boxes, balls and capsules are mostly hulls.
-    cylinders : whether they are mostly cylinders, which stand, lie or fall.
+    cylinders : whether they are mostly cylinders, cones and ellipsoids, which stand, lie or fall.
     """
     n = robot.randint(1, 4)
     halves = [[robot.uniform(0.02, 0.1) for _ in range(3)] for _ in range(n)]
@@ -202,7 +206,9 @@ def _boxes(
         yaw = draw.choice([0.0, draw.uniform(-3.0, 3.0)])
         rpy = [0.0, 0.0, yaw] if flat else [draw.uniform(-3.0, 3.0) for _ in range(3)]
         extent = min(half) if shapes[1 + i]["kind"] == "sphere" else half[2] if flat else math.hypot(*half)
-        if shapes[1 + i]["kind"] == "cylinder" and flat:
+        if shapes[1 + i]["kind"] == "ellipsoid" and flat:
+            extent = shapes[1 + i]["radii_m"][2]
+        if shapes[1 + i]["kind"] in ("cylinder", "cone") and flat:
             extent = 0.5 * shapes[1 + i]["length_m"]
             if draw.random() < 0.4:
                 rpy, extent = [math.pi / 2.0, 0.0, yaw], shapes[1 + i]["radius_m"]

@@ -120,7 +120,8 @@ def loaded(trial: Trial) -> Scene:
 
 
 def _reach(shape: Shape) -> float:
-    """[m] radius of the ball about a box, hull, prism or capsule; infinite of others: no overlap is known."""
+    """[m] radius of the ball about a box, hull, round solid with sides or capsule; infinite of others: no
+    overlap is known."""
     match shape.kind:
         case "box":
             return math.hypot(*shape.size)
@@ -128,8 +129,10 @@ def _reach(shape: Shape) -> float:
             return float(np.linalg.norm(shape.mesh.vertices, axis=1).max()) if shape.mesh else math.inf
         case "capsule":
             return shape.size[0] + 0.5 * shape.size[1]
-        case "cylinder" if shape.sides is not None:
+        case "cylinder" | "cone" if shape.sides is not None:
             return math.hypot(shape.size[0], 0.5 * shape.size[1])
+        case "ellipsoid" if shape.sides is not None:
+            return max(shape.size)
     return math.inf
 
 

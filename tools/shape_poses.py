@@ -34,9 +34,9 @@ def random_shape(rng: np.random.Generator, kind: str, name: str, body: str) -> S
     match kind:
         case "sphere":
             return Shape(name, body, kind, (rng.uniform(0.02, 0.2),), X_BS)
-        case "capsule" | "cylinder":
+        case "capsule" | "cylinder" | "cone":
             return Shape(name, body, kind, (rng.uniform(0.02, 0.1), rng.uniform(0.05, 0.5)), X_BS)
-        case "box":
+        case "box" | "ellipsoid":
             return Shape(name, body, kind, tuple(rng.uniform(0.03, 0.3, 3).tolist()), X_BS)
         case "plane":
             return Shape(name, body, kind, (1.0, 1.0), X_BS)
@@ -210,9 +210,11 @@ def meet_at_edges(
 
 def around(shape: Shape) -> tuple[np.ndarray, float]:
     """Half extents (3,) [m] of a box, and the radius [m] about it, that hold a shape."""
-    if shape.kind == "cylinder":
+    if shape.kind in ("cylinder", "cone"):
         radius, length = shape.size
         return np.array([radius, radius, 0.5 * length]), 0.0
+    if shape.kind == "ellipsoid":
+        return np.array(shape.size), 0.0
     return core_of(shape)
 
 

@@ -26,8 +26,10 @@ def volume_of(shape: Shape) -> tuple[np.ndarray, np.ndarray, float] | None:
             return middle, np.full(3, radius), radius
         case "capsule", (radius, length):
             return middle, np.array([radius, radius, radius + 0.5 * length]), radius + 0.5 * length
-        case "cylinder", (radius, length):
+        case "cylinder" | "cone", (radius, length):
             return middle, np.array([radius, radius, 0.5 * length]), math.hypot(radius, 0.5 * length)
+        case "ellipsoid", (x, y, z):
+            return middle, np.array([x, y, z]), max(x, y, z)
         case "box", (x, y, z):
             return middle, np.array([x, y, z]), math.sqrt(x * x + y * y + z * z)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hapticsim.assemble.bounding_volumes import asks_for_pairs
-from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH
+from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH, ON_SUPPORT
 from hapticsim.kernels.entry import Feature
 from hapticsim.model.candidates import candidates_of
 from hapticsim.model.scene import TIME_STEPPING, Scene
@@ -21,6 +21,8 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.HULLS
     if ON_MESH in kinds:
         features |= Feature.MESHES
+    if max(kinds, default=0) >= ON_SUPPORT:
+        features |= Feature.QUADRICS
     if asks_for_pairs(scene):
         features |= Feature.PAIRS
     if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:

@@ -21,7 +21,9 @@ from hapticsim.config.schema.scene import (
     AnyShape,
     Box,
     Capsule,
+    Cone,
     Cylinder,
+    Ellipsoid,
     HeightFieldEntry,
     MeshEntry,
     Plane,
@@ -164,7 +166,7 @@ def _shapes(
                 entry.origin.placement(),
                 _color(entry.color),
                 mesh,
-                sides=entry.sides if isinstance(entry, Cylinder) else None,
+                sides=entry.sides if isinstance(entry, Cylinder | Cone | Ellipsoid) else None,
                 solids=solids,
             )
         )
@@ -198,8 +200,10 @@ def _size(entry: AnyShape, mesh: TriangleMesh | None) -> tuple[float, ...]:
     match entry:
         case Sphere():
             size = [entry.radius_m]
-        case Capsule() | Cylinder():
+        case Capsule() | Cylinder() | Cone():
             size = [entry.radius_m, entry.length_m]
+        case Ellipsoid():
+            size = entry.radii_m
         case Box():
             size = entry.half_extents_m
         case Plane():

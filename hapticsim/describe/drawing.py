@@ -199,9 +199,11 @@ def _entity(shape: Shape, surface: Surface | None) -> dict[str, Any]:
     """A shape as an entity in the frame of its body; ``surface`` is what is drawn of a mesh."""
     X, rotation = shape.X_BS, quaternion_of(shape.X_BS.rotation)
 
-    def solid(kind: str, size: Sequence[float], z: float = 0.0) -> tuple[str, dict[str, Any]]:
+    def solid(
+        kind: str, size: Sequence[float], z: float = 0.0, top: float = 1.0
+    ) -> tuple[str, dict[str, Any]]:
         position = X.translation + z * X.rotation[:, 2]
-        return foxglove.solid(kind, foxglove.pose(position, rotation), size, shape.color)
+        return foxglove.solid(kind, foxglove.pose(position, rotation), size, shape.color, top)
 
     r = 2.0 * shape.size[0]
     if shape.kind == "sphere":
@@ -212,6 +214,10 @@ def _entity(shape: Shape, surface: Surface | None) -> dict[str, Any]:
         solids = [solid("cylinders", (r, r, length)), *ends]
     elif shape.kind == "cylinder":
         solids = [solid("cylinders", (r, r, shape.size[1]))]
+    elif shape.kind == "cone":
+        solids = [solid("cylinders", (r, r, shape.size[1]), top=0.0)]
+    elif shape.kind == "ellipsoid":
+        solids = [solid("spheres", [2.0 * half for half in shape.size])]
     elif surface:
         at, indices = foxglove.pose(X.translation, rotation), surface.triangles.ravel().tolist()
         solids = [foxglove.surface(at, surface.vertices.tolist(), indices, shape.color)]

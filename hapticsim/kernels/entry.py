@@ -32,6 +32,7 @@ from hapticsim.kernels.events.switching import activate_touched, follow_switches
 from hapticsim.kernels.geometry.contact import contact_row, gap_of
 from hapticsim.kernels.geometry.hull_contact import nearest_of_features
 from hapticsim.kernels.geometry.mesh_search import find_feature
+from hapticsim.kernels.geometry.quadric import nearest_on_quadric, quadric_row
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign
 from hapticsim.kernels.machine_code.beside import Beside, processors
@@ -68,6 +69,7 @@ class Feature(Flag):
     EDGES = auto()  # pairs of shapes whose edges may cross
     HULLS = auto()  # pairs of convex solids
     MESHES = auto()
+    QUADRICS = auto()  # ellipsoids on planes, spheres on ellipsoids and cones
     PAIRS = auto()  # many pairs of shapes
     TREES = auto()  # more than one kinematic tree
     TIME_STEPPING = auto()  # contacts by impulses over whole ticks
@@ -130,6 +132,10 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "put_hulls": Called(put_features, units.HULLS, __name__),
         "hull_contact": Called(nearest_of_features, units.HULL_CONTACT, __name__),
     },
+    Feature.QUADRICS: {
+        "quadric": Called(nearest_on_quadric, units.QUADRIC, __name__),
+        "quadric_row": Called(quadric_row, units.QUADRIC_ROW, __name__),
+    },
     Feature.EDGES: {"put_edges": Called(put_edges, units.EDGES, __name__)},
     Feature.PAIRS: {"find_far": Called(find_far_pairs, units.FAR, __name__)},
     Feature.MESHES: {
@@ -150,6 +156,8 @@ WITH_TICK = (
     "find_far",
     "put_to_sleep",
     "hull_contact",
+    "quadric",
+    "quadric_row",
     "follow_meshes",
     "first_border",
     "next_feature",

@@ -30,6 +30,8 @@ GAP = f8(_PLAN, _STATE, int64, _mat)
 PLACE = types.Tuple((int64, f8, f8))(_PLAN, _STATE, int64, _mat)
 FEATURE = int64(_PLAN, _STATE, int64, _mat)
 HULL_CONTACT = types.UniTuple(f8, 17)(_PLAN, _STATE, int64, _mat)
+QUADRIC = types.UniTuple(f8, 7)(_PLAN, int64, _mat)
+QUADRIC_ROW = f8(_PLAN, int64, int64, _WORKSPACE)
 HULLS = f8(_PLAN, _STATE, _WORKSPACE, int64, f8)
 BORDER = types.Tuple((int64, f8, f8))(_PLAN, _STATE, _WORKSPACE, f8)
 FOLLOW = types.void(_PLAN, _STATE, _mat)
@@ -55,6 +57,8 @@ _gap_at = callable_at(GAP)
 _place_at = callable_at(PLACE)
 _feature_at = callable_at(FEATURE)
 _hull_contact_at = callable_at(HULL_CONTACT)
+_quadric_at = callable_at(QUADRIC)
+_quadric_row_at = callable_at(QUADRIC_ROW)
 _hulls_at = callable_at(HULLS)
 _border_at = callable_at(BORDER)
 _follow_at = callable_at(FOLLOW)
@@ -119,6 +123,18 @@ def next_feature(plan, state, k, X):
 def hull_contact(plan, state, k, X):
     """Nearest points of the features of place k: ``geometry.hull_contact.nearest_of_features``."""
     return _hull_contact_at(plan.hull_contact)(plan, state, k, X)
+
+
+@inlined
+def quadric_witness(plan, k, X):
+    """Gap, normal and point of candidate k with a quadric: ``geometry.quadric.nearest_on_quadric``."""
+    return _quadric_at(plan.quadric)(plan, k, X)
+
+
+@inlined
+def write_quadric_row(plan, k, i, ws):
+    """Row i of ws.A and ws.s for such a candidate: ``geometry.quadric.quadric_row``.  Returns its gap."""
+    return _quadric_row_at(plan.quadric_row)(plan, k, i, ws)
 
 
 @inlined

@@ -11,20 +11,23 @@ import numpy as np
 from hapticsim.codes import (
     ON_BOX,
     ON_CAPSULE,
+    ON_CONE,
     ON_CROSSING,
     ON_CYLINDER,
     ON_EDGES,
+    ON_ELLIPSOID,
     ON_HULLS,
     ON_MESH,
     ON_PLANE,
     ON_RIM,
     ON_SIDE,
+    ON_SUPPORT,
 )
 from hapticsim.model.hull import Features, Hull, hull_of_box, segment_of
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene, Shape
-from hapticsim.model.triangle_mesh import TriangleMesh, prism
+from hapticsim.model.triangle_mesh import TriangleMesh, globe, prism, pyramid
 
 
 @dataclass(frozen=True)
@@ -39,7 +42,12 @@ class PairKind:
 
 
 HULLS = ("box", "mesh")  # kinds of convex solids with flat faces
-ROUND = ("sphere", "plane")  # what a cylinder touches as it is; all others touch the prism of its ``sides``
+FACETED = (
+    "cylinder",
+    "cone",
+    "ellipsoid",
+)  # round kinds with ``sides``: to all but ROUND they are such a solid
+ROUND = ("sphere", "plane")  # what these touch as they are
 STANDS_ON = 8  # fixed points of each rim, which hold an end that is flat on a plane
 STANDS_OUT = 1e-5  # of the radius: how far these are beyond the end, so that it has no other nearest point
 WITHIN_RIM = 0.99  # of the radius: nearer to the axis, so that a body that is tilted by 1e-3 rolls on its rim
@@ -60,6 +68,10 @@ PAIRS = {
     ("mesh", "box"): PairKind(ON_HULLS, 12, places=12),
     ("mesh", "mesh"): PairKind(ON_HULLS, 12, places=12),
     ("cylinder", "plane"): PairKind(ON_PLANE, STANDS_ON),
+    ("cone", "plane"): PairKind(ON_PLANE, STANDS_ON),
+    ("ellipsoid", "plane"): PairKind(ON_SUPPORT, 1),
+    ("sphere", "cone"): PairKind(ON_CONE, 1),
+    ("sphere", "ellipsoid"): PairKind(ON_ELLIPSOID, 1),
 }
 
 
@@ -77,7 +89,7 @@ class Candidate:
     kind: int  # codes.ON_PLANE ...
     X_BS: Placement
     half: tuple[float, float, float]  # [m] Plan.surface_half
-    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges or hulls
+    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges or hulls, or an ellipsoid
     edge_half: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
     places: int = 0  # Plan.edge_places
     mesh: TriangleMesh | None = None  # of ON_MESH
@@ -92,25 +104,32 @@ class Candidate:
     @property
     def thickness(self) -> float:
         """Sum of both radii of round shapes [m], without bound of others."""
-        if self.kind == ON_MESH or self.kind == ON_CYLINDER:
+        if self.kind in (ON_MESH, ON_CYLINDER, ON_ELLIPSOID, ON_CONE):
             return self.radius
         if self.kind == ON_RIM:
             return self.half[0]
+        if self.kind == ON_SUPPORT:
+            return min(self.edge_half)
         return self.radius + self.half[0] if ON_CAPSULE <= self.kind < ON_EDGES else math.inf
 
 
 def touching_as(a: Shape, b: Shape) -> tuple[Shape, Shape]:
-    """Two shapes as they touch one another: a cylinder with ``sides`` as its prism, but of ROUND kinds."""
+    """Two shapes as they touch one another: a FACETED one with ``sides`` as a solid, but of ROUND kinds."""
     return (_solid(a) if b.kind not in ROUND else a), (_solid(b) if a.kind not in ROUND else b)
 
 
 def _solid(shape: Shape) -> Shape:
-    """The prism of a cylinder that has sides; any other shape as it is."""
-    if shape.kind != "cylinder" or shape.sides is None:
-        return shape
-    radius, length = shape.size
-    half = (radius, radius, 0.5 * length)
-    return replace(shape, kind="mesh", size=half, mesh=prism(radius, length, shape.sides), sides=None)
+    """The solid with flat faces of a shape that has sides; any other shape as it is."""
+    match shape.kind, shape.size, shape.sides:
+        case "cylinder", (radius, length), int(sides):
+            mesh = prism(radius, length, sides)
+        case "cone", (radius, length), int(sides):
+            mesh = pyramid(radius, length, sides)
+        case "ellipsoid", (x, y, z), int(sides):
+            mesh = globe((x, y, z), sides)
+        case _:
+            return shape
+    return replace(shape, kind="mesh", size=half_of(shape), mesh=mesh, sides=None)
 
 
 def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
@@ -126,6 +145,11 @@ def spheres_of(shape: Shape) -> list[tuple[np.ndarray, float, np.ndarray]]:
         local = [(p, 0.0, -p / np.linalg.norm(p)) for p in corners]
     elif shape.kind == "cylinder":
         local = [(p, 0.0, -p / np.linalg.norm(p)) for p in points_of_rims(*shape.size)]
+    elif shape.kind == "cone":
+        radius, length = shape.size
+        base = [p for p in points_of_rims(radius, length) if p[2] < 0.0]
+        corners = [*base, np.array([0.0, 0.0, 0.5 * length])]
+        local = [(p, 0.0, -p / np.linalg.norm(p)) for p in corners]
     elif shape.mesh is not None:
         middle = shape.mesh.vertices.mean(axis=0)
         local = [(p, 0.0, (middle - p) / np.linalg.norm(middle - p)) for p in shape.mesh.vertices]
@@ -144,25 +168,35 @@ def points_of_rims(radius: float, length: float) -> list[np.ndarray]:
 
 
 def rims_on_plane(a: Shape, plane: Shape) -> list[Candidate]:
-    """Both rims of a cylinder, by the point of each that is nearest to a plane."""
+    """Both rims of a cylinder, or that of a cone, by the point of each that is nearest to a plane."""
     (radius, length), X = a.size, a.X_BS
+    z = X.rotation[:, 2]
     return [
         Candidate(
             a.name, plane.name, a.body, X.translation + 0.5 * length * axis, 0.0, axis, plane.body, ON_RIM,
             plane.X_BS, (radius, 0.0, 0.0),
         )
-        for axis in (-X.rotation[:, 2], X.rotation[:, 2])
+        for axis in ((-z, z) if a.kind == "cylinder" else (-z,))
     ]  # fmt: skip
+
+
+def support_on_plane(a: Shape, plane: Shape) -> Candidate:
+    """An ellipsoid, by the point that is nearest to a plane."""
+    half, none = half_of(a), np.zeros(3)
+    return Candidate(
+        a.name, plane.name, a.body, a.X_BS.translation, 0.0, none, plane.body, ON_SUPPORT, plane.X_BS,
+        half_of(plane), a.X_BS, half,
+    )  # fmt: skip
 
 
 def half_of(surface: Shape) -> tuple[float, float, float]:
     """Half extents of a surface as the kernel takes them [m] (Plan.surface_half)."""
     match surface.kind, surface.size:
-        case "box", (x, y, z):
+        case "box" | "ellipsoid", (x, y, z):
             return x, y, z
         case "sphere", (radius,):
             return radius, radius, 0.0
-        case "capsule" | "cylinder", (radius, length):
+        case "capsule" | "cylinder" | "cone", (radius, length):
             return radius, radius, 0.5 * length
     return 0.0, 0.0, 0.0
 
@@ -237,8 +271,8 @@ def candidates_of(scene: Scene) -> list[Candidate]:
     A box against a box gives the corners of each on the faces of the other, and places for edges that cross;
     a capsule against a box its ends, the corners of the box on its side, and places for edges across it.  A
     capsule against a capsule gives its ends on the other, the ends of that on its side, and side across side.
-    A cylinder on a plane gives both rims, and fixed points of them.  A mesh with solids gives what each of
-    these gives alone, under its own name.
+    A cylinder on a plane gives both rims, and fixed points of them; a cone its rim, such points, and its
+    apex.  A mesh with solids gives what each of these gives alone, under its own name.
     """
     shapes = {s.name: s for s in scene.shapes}
     found = []
@@ -253,7 +287,9 @@ def _candidates_of_pair(a: Shape, b: Shape) -> list[Candidate]:
     kind = PAIRS.get((a.kind, b.kind))
     if kind is None:
         a, b, kind = b, a, PAIRS[b.kind, a.kind]
-    found = rims_on_plane(a, b) if (a.kind, b.kind) == ("cylinder", "plane") else []
+    found = rims_on_plane(a, b) if b.kind == "plane" and a.kind in ("cylinder", "cone") else []
+    if kind.surface == ON_SUPPORT:
+        return [support_on_plane(a, b)]
     for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
         if touched is None or touched == ON_MESH or touched == ON_HULLS:
             continue

@@ -28,9 +28,10 @@ class Shape:
     """Geometry carried by a body, or by the world.
 
     kind and size: ``sphere`` (radius), ``capsule`` (radius, length between the two centres, along z of the
-    shape), ``cylinder`` (radius, length, along z), ``box`` (three half extents), ``plane`` (z = 0 of the
-    shape, solid below; drawn with two half extents), ``mesh`` (half extents of the box about the shape's
-    origin that holds it).
+    shape), ``cylinder`` (radius, length, along z), ``cone`` (radius of its base, length, along z from the
+    base to the apex, the origin in the middle), ``ellipsoid`` (three half axes), ``box`` (three half
+    extents), ``plane`` (z = 0 of the shape, solid below; drawn with two half extents), ``mesh`` (half extents
+    of the box about the shape's origin that holds it).
     """
 
     name: str
@@ -42,7 +43,9 @@ class Shape:
     mesh: TriangleMesh | None = None  # the surface of kind ``mesh``
     surface: Surface | None = None  # the same of one that is drawn and never touched
     is_drawn: bool = True  # False: what the robot looks like there is drawn instead
-    sides: int | None = None  # of a cylinder: those of the prism that other solids touch; None: they cannot
+    sides: int | None = (
+        None  # of a cylinder, cone, ellipsoid: of the solid that others touch; None: they cannot
+    )
     solids: tuple[Piece, ...] = ()  # convex ones, by which a concave mesh touches all but spheres
 
     def solids_for(self, other: Shape) -> tuple[Shape, ...]:

@@ -79,3 +79,43 @@ def prism(radius: float, length: float, sides: int) -> TriangleMesh:
         np.column_stack([np.zeros_like(fan), fan, fan + 1]) + sides,
     ]
     return TriangleMesh(vertices, np.vstack(triangles).astype(np.int64))
+
+
+@lru_cache(maxsize=256)
+def pyramid(radius: float, length: float, sides: int) -> TriangleMesh:
+    """A pyramid along z about the origin, whose ``sides`` + 1 corners lie on a cone with its apex upwards."""
+    turns = 2.0 * np.pi * np.arange(sides) / sides
+    base = np.column_stack([radius * np.cos(turns), radius * np.sin(turns), np.full(sides, -0.5 * length)])
+    low, fan = np.arange(sides), np.arange(1, sides - 1)
+    triangles = [
+        np.column_stack([low, np.roll(low, -1), np.full(sides, sides)]),
+        np.column_stack([np.zeros_like(fan), fan + 1, fan]),
+    ]
+    return TriangleMesh(np.vstack([base, [0.0, 0.0, 0.5 * length]]), np.vstack(triangles).astype(np.int64))
+
+
+@lru_cache(maxsize=256)
+def globe(half: tuple[float, float, float], sides: int) -> TriangleMesh:
+    """Meridians and parallels of an ellipsoid with these half axes: its corners lie on it, two at the poles.
+
+    As many sides go around z, and half as many bands from pole to pole.  Its flat faces are up to
+    1 - cos(pi / sides) cos(pi / (2 bands)) of a half axis nearer to the middle.
+    """
+    bands = sides // 2
+    turns, up = 2.0 * np.pi * np.arange(sides) / sides, np.pi * np.arange(1, bands) / bands - 0.5 * np.pi
+    rings = [
+        np.column_stack([np.cos(u) * np.cos(turns), np.cos(u) * np.sin(turns), np.full(sides, np.sin(u))])
+        for u in up
+    ]
+    vertices = np.vstack([*rings, [[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]])
+    low = np.arange(sides)
+    beside, south, north, top = np.roll(low, -1), len(vertices) - 2, len(vertices) - 1, sides * (bands - 2)
+    triangles = [np.column_stack([beside, low, np.full(sides, south)])]
+    for first in range(0, top, sides):
+        over, over_beside = low + first + sides, beside + first + sides
+        triangles += [
+            np.column_stack([low + first, beside + first, over_beside]),
+            np.column_stack([low + first, over_beside, over]),
+        ]
+    triangles.append(np.column_stack([low + top, beside + top, np.full(sides, north)]))
+    return TriangleMesh(vertices * half, np.vstack(triangles).astype(np.int64))

@@ -114,16 +114,17 @@ def log(log_time: int, text: str, name: str, level: int) -> bytes:
 
 
 def solid(
-    kind: str, at: Mapping[str, Any], size: Sequence[float], color: Sequence[int]
+    kind: str, at: Mapping[str, Any], size: Sequence[float], color: Sequence[int], top: float = 1.0
 ) -> tuple[str, dict[str, Any]]:
     """Return a primitive with the array that it belongs to.
 
     kind : ``cubes``, ``spheres`` or ``cylinders``; their size (3,) [m] is that of the box around them.
+    top : of a cylinder, the width of its upper end by that of its lower one.
     at : of ``pose``; color (3,) from 0 to 255.
     """
     made: dict[str, Any] = {"pose": at, "size": vector(size), "color": _opaque(color)}
     if kind == "cylinders":
-        made |= {"bottom_scale": 1.0, "top_scale": 1.0}
+        made |= {"bottom_scale": 1.0, "top_scale": top}
     return kind, made
 
 

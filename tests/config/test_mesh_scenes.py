@@ -114,6 +114,28 @@ def test_a_sphere_may_touch_any_mesh_and_a_cylinder_with_sides_convex_ones(folde
     assert (pair.a, pair.b) == ("drum", "bone")
 
 
+def test_an_ellipsoid_and_a_cone_need_sides_and_touch_no_mesh_that_is_not_convex(folder):
+    egg = "  - {name: egg, body: puck, kind: ellipsoid, radii_m: [0.05, 0.1, 0.2]}\n"
+    hat = "  - {name: hat, kind: cone, radius_m: 0.05, length_m: 0.1}\n"
+    assert refusal(folder, BONE + egg, "  - {between: [egg, bone]}\n") == (
+        "contacts[0].between = [egg, bone] pairs an ellipsoid with a mesh, and an ellipsoid without sides "
+        "touches spheres and planes alone: write sides: 12 at the ellipsoid, and others touch it as a solid "
+        "with flat faces (of a robot: corners: 48 at robot.urdf or robot.mjcf)."
+    )
+    egg = egg.replace("}", ", sides: 12}")
+    told = refusal(folder, egg + hat, "  - {between: [egg, hat]}\n")
+    assert "pairs an ellipsoid with a cone, and a cone without sides touches" in told
+    assert "write sides: 24 at the cone, and others touch it as a pyramid" in told
+    hat = hat.replace("}", ", sides: 3}")
+    assert scene(folder, egg + hat, "  - {between: [egg, hat]}\n").contacts[0].b in ("egg", "hat")
+    trimesh.creation.torus(0.3, 0.1).export(folder / "bone.obj")
+    assert refusal(folder, BONE + egg, "  - {between: [egg, bone]}\n").startswith(
+        "contacts[0].between = [bone, egg] has the mesh 'bone' touch an ellipsoid, and it "
+    )
+    for sides in ("3", "13"):
+        assert "sides" in refusal(folder, egg.replace("12", sides))
+
+
 def test_a_mesh_is_looked_for_beside_the_file_that_names_it(folder, monkeypatch):
     (folder / "base.yaml").write_text(with_shapes(BONE))
     (folder / "sub").mkdir()

@@ -9,8 +9,10 @@ import pytest
 
 import hapticsim as hs
 from hapticsim.config.load import loads
+from hapticsim.config.robot import mjcf_shapes
 from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Shape
+from hapticsim.model.triangle_mesh import globe
 from tests.mesh_files import CUBE, CUBE_TRIANGLES, written
 from tools.mjcf_peer import MjcfPeer
 
@@ -56,13 +58,34 @@ def test_geoms_that_may_collide_are_shapes(shapes):
         "thing_2": ("capsule", "thing"),
         "thing_3": ("cylinder", "thing"),
         "crate": ("box", "thing"),
+        "thing_4": ("ellipsoid", "thing"),
         "thing_5": ("mesh", "thing"),
     }
     assert found["thing"].size == (0.1,)
     assert found["thing_2"].size == found["thing_3"].size == (0.1, 0.4)  # MuJoCo has half of the length
-    assert found["crate"].size == (0.1, 0.2, 0.3)
+    assert found["crate"].size == found["thing_4"].size == (0.1, 0.2, 0.3)
     assert found["floor"].color == (51, 102, 153)
-    assert "geoms that are not offered as shapes are left out: thing_4." in notes
+    assert not any("left out" in note for note in notes)
+
+
+def test_geoms_of_a_kind_that_is_not_offered_are_left_out_and_noted(tmp_path, monkeypatch):
+    """As signed distance fields, which need a plugin of MuJoCo."""
+    written(tmp_path / "cube.obj", CUBE, CUBE_TRIANGLES)
+    monkeypatch.setattr(mjcf_shapes, "ELLIPSOID", 8)
+    scene = scene_of(tmp_path, ALL)
+    assert "thing_4" not in {shape.name for shape in scene.shapes}
+    assert "geoms that are not offered as shapes are left out: thing_4." in scene.notes
+
+
+@pytest.mark.parametrize(("corners", "sides"), [(4, 4), (13, 5), (24, 7), (26, 8), (64, 12)])
+def test_ellipsoids_have_no_more_corners_than_hulls(tmp_path, corners, sides):
+    """But six, which is the least."""
+    written(tmp_path / "cube.obj", CUBE, CUBE_TRIANGLES)
+    (tmp_path / "robot.xml").write_text(ALL)
+    text = f"name: s\nrobot: {{mjcf: {{path: robot.xml, collision: true, corners: {corners}}}}}\n"
+    (found,) = (s for s in loads(text, tmp_path / "scene.yaml").shapes if s.kind == "ellipsoid")
+    assert found.sides == sides
+    assert len(globe((1.0, 1.0, 1.0), sides).vertices) <= max(corners, 6)
 
 
 def test_cylinders_have_half_as_many_sides_as_hulls_have_corners(tmp_path):
@@ -70,7 +93,8 @@ def test_cylinders_have_half_as_many_sides_as_hulls_have_corners(tmp_path):
     (tmp_path / "robot.xml").write_text(ALL)
     text = "name: s\nrobot: {mjcf: {path: robot.xml, collision: true, corners: 24}}\n"
     found = {s.name: s.sides for s in loads(text, tmp_path / "scene.yaml").shapes}
-    assert found["thing_3"] == 12 and not any(n for name, n in found.items() if name != "thing_3")
+    assert found["thing_3"] == 12
+    assert not any(n for name, n in found.items() if name not in ("thing_3", "thing_4"))
 
 
 def test_a_pose_is_that_of_the_geom(shapes):

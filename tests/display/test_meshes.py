@@ -322,16 +322,35 @@ def test_a_mesh_that_reaches_past_the_eye_is_cut_and_not_left_out(surface):
     assert blue[:, -20:].mean() > 0.95  # the lower rim of the picture
 
 
+ROUND = {"cylinder": (0.1, 0.7), "cone": (0.1, 0.7), "ellipsoid": (0.1, 0.2, 0.35)}
+
+
 @pytest.mark.parametrize("others", [[], [shape_of("ring", torus(0.3, 0.1))]])
-def test_facets_of_a_cylinder_close_it_and_face_outwards(others):
-    message = message_of(Shape("drum", "world", "cylinder", (0.1, 0.7)), *others)
+@pytest.mark.parametrize("kind", ROUND)
+def test_facets_of_a_round_shape_close_it_and_face_outwards(kind, others):
+    message = message_of(Shape("drum", "world", kind, ROUND[kind]), *others)
     mesh = tessellate(message.shapes)
     faces, normals = mesh.faces[mesh.face_shape == 0], mesh.normals_S[mesh.face_shape == 0]
     middles = mesh.points_S[faces].mean(axis=1)
     assert np.all(np.sum(normals * middles, axis=1) > 0.0)
-    corners = np.stack([faces, np.roll(faces, -1, axis=1)], axis=-1).reshape(-1, 2).tolist()
+    places = np.unique(mesh.points_S.round(9), axis=0, return_inverse=True)[
+        1
+    ].ravel()  # poles and apices are many
+    faces_of_places = places[faces]
+    corners = (
+        np.stack([faces_of_places, np.roll(faces_of_places, -1, axis=1)], axis=-1).reshape(-1, 2).tolist()
+    )
     edges = [(a, b) for a, b in corners if a != b]
     assert {(b, a) for a, b in edges} == set(edges) and len(set(edges)) == len(edges)
     points = mesh.points_S[np.unique(faces)]
-    assert np.hypot(*points[:, :2].T).max() == pytest.approx(0.1)
+    assert np.abs(points[:, 0]).max() == pytest.approx(0.1)
     assert np.abs(points[:, 2]).max() == pytest.approx(0.35)
+    if kind == "cone":
+        assert np.abs(points[points[:, 2] > 0.34, :2]).max() < 1e-12
+
+
+def test_an_ellipsoid_casts_the_shadow_of_a_capsule_about_as_large():
+    (egg,) = message_of(Shape("egg", "world", "ellipsoid", (0.1, 0.3, 0.2))).shapes
+    ends, radius = caster(egg)
+    assert radius == pytest.approx(0.2)
+    np.testing.assert_allclose(ends, [[0.0, -0.1, 0.0], [0.0, 0.1, 0.0]], atol=1e-12)

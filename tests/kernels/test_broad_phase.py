@@ -33,6 +33,9 @@ KINDS = {
 FIXED = {
     "floor": "kind: plane",
     "post": "kind: cylinder, radius_m: 0.04, length_m: 0.2, origin: {xyz_m: [0, 0, 0.1]}",
+    "egg": "kind: ellipsoid, radii_m: [0.06, 0.03, 0.02], "
+    "origin: {xyz_m: [0, 0.2, 0.1], rpy_rad: [0, 1, 0.4]}",
+    "hat": "kind: cone, radius_m: 0.05, length_m: 0.1, origin: {xyz_m: [0, -0.2, 0.1], rpy_rad: [1, 0, 0]}",
     "wall": "kind: box, half_extents_m: [0.02, 0.4, 0.2], "
     "origin: {xyz_m: [0.4, 0, 0.2], rpy_rad: [0, 0, 0.2]}",
 }
@@ -53,7 +56,7 @@ def many_shapes(folder, seed: int, spread: float = 0.3) -> Scene:
         free.append(f"    {name}: {{xyz_m: [{x}, {y}, {z + 0.1}], {moving}}}")
     pairs = list(itertools.combinations(KINDS, 2))
     pairs += [(name, fixed) for name in KINDS for fixed in ("floor", "wall")]
-    pairs += [("ball", "post"), ("marble", "post")]
+    pairs += list(itertools.product(("ball", "marble"), ("post", "egg", "hat")))
     path = folder / "scene.yaml"
     path.write_text(
         "\n".join(

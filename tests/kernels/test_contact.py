@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from hapticsim.assemble.assembly import assemble
-from hapticsim.codes import ON_BOX, ON_CAPSULE, ON_CROSSING, ON_CYLINDER, ON_EDGES, ON_RIM, ON_SIDE
+from hapticsim.codes import (
+    ON_BOX,
+    ON_CAPSULE,
+    ON_CONE,
+    ON_CROSSING,
+    ON_CYLINDER,
+    ON_EDGES,
+    ON_ELLIPSOID,
+    ON_RIM,
+    ON_SIDE,
+    ON_SUPPORT,
+)
 from hapticsim.config.load import loads
 from hapticsim.kernels.events import inside
 from hapticsim.kernels.geometry import contact, edges
@@ -47,7 +58,18 @@ shapes:
      origin: {{xyz_m: [-0.1, 0.05, 0.2], rpy_rad: [0.4, 0.3, -0.2]}}}}
   - {{name: keg, body: one, kind: cylinder, radius_m: 0.15, length_m: 0.2,
      origin: {{xyz_m: [0.1, -0.05, 0.2], rpy_rad: [0.2, -0.3, 0.1]}}}}
+  - {{name: egg, body: two, kind: ellipsoid, radii_m: [0.2, 0.1, 0.15],
+     origin: {{xyz_m: [-0.1, 0.05, 0.2], rpy_rad: [0.4, 0.3, -0.2]}}}}
+  - {{name: stone, body: one, kind: ellipsoid, radii_m: [0.1, 0.15, 0.03],
+     origin: {{xyz_m: [0.1, -0.05, 0.2], rpy_rad: [0.2, -0.3, 0.1]}}}}
+  - {{name: hat, body: two, kind: cone, radius_m: 0.2, length_m: 0.3,
+     origin: {{xyz_m: [-0.1, 0.05, 0.2], rpy_rad: [0.4, 0.3, -0.2]}}}}
 contacts:
+  - {{between: [ball, egg]}}
+  - {{between: [egg, post]}}
+  - {{between: [ball, hat]}}
+  - {{between: [stone, floor]}}
+  - {{between: [stone, tray]}}
   - {{between: [ball, drum]}}
   - {{between: [drum, post]}}
   - {{between: [ball, knob]}}
@@ -97,8 +119,21 @@ def inward_in_surface(candidate, q: np.ndarray) -> np.ndarray:
     return (R @ candidate.X_BS.rotation).T @ inward @ candidate.inward_B
 
 
+def axes_in_surface(candidate, q: np.ndarray) -> np.ndarray:
+    """The axes of an ellipsoid on a plane, in those of the plane."""
+    R_A, _ = pose(q, candidate.sphere_body)
+    R, _ = pose(q, candidate.surface_body)
+    return (R @ candidate.X_BS.rotation).T @ R_A @ candidate.X_AE.rotation
+
+
 def naive_gap(candidate, q: np.ndarray) -> float:
     x = centre_in_surface(candidate, q)
+    if candidate.kind == ON_SUPPORT:
+        return naive.height_of_ellipsoid(x, axes_in_surface(candidate, q), np.array(candidate.edge_half))
+    if candidate.kind == ON_ELLIPSOID:
+        return naive.distance_to_ellipsoid(x, np.array(candidate.half)) - candidate.radius
+    if candidate.kind == ON_CONE:
+        return naive.distance_to_cone(x, candidate.half[0], candidate.half[2]) - candidate.radius
     if candidate.kind == ON_BOX and candidate.radius == 0.0:
         return naive.distance_of_corner(x, np.array(candidate.half), inward_in_surface(candidate, q))
     if candidate.kind == ON_BOX:
@@ -188,6 +223,21 @@ def somewhere(rng: np.random.Generator, candidate, region: str) -> np.ndarray:
         z = rng.uniform(-0.9, 0.9) * half if region == "around" else half + up
         angle = rng.uniform(-np.pi, np.pi)
         return np.array([r * np.cos(angle), r * np.sin(angle), rng.choice([-1.0, 1.0]) * z])
+    if region == "beyond":
+        x = rng.normal(size=3)
+        return x * rng.uniform(1.1, 1.5) / np.linalg.norm(x / candidate.half)
+    if region in ("base", "brim", "slant", "apex"):  # of a cone, off its base, its rim, its side, its apex
+        radius, _, half = candidate.half
+        out = np.array([2.0 * half, radius]) / np.hypot(radius, 2.0 * half)
+        far, at, angle = rng.uniform(0.05, 0.3), rng.uniform(0.1, 0.9), rng.uniform(-np.pi, np.pi)
+        turn = rng.uniform(0.1, 0.9) * (np.pi - np.arccos(out[1]))
+        r, z = {
+            "base": (at * radius, -half - far),
+            "brim": (radius + far * np.sin(turn), -half - far * np.cos(turn)),
+            "slant": ((1.0 - at) * radius + far * out[0], (2.0 * at - 1.0) * half + far * out[1]),
+            "apex": (far * at * out[0], half + far * np.sqrt(1.0 - (at * out[0]) ** 2)),
+        }[region]
+        return np.array([r * np.cos(angle), r * np.sin(angle), z])
     if region in ("side", "end"):
         x, half = rng.normal(size=3), candidate.half[2]
         x *= rng.uniform(0.1, 0.3) / np.linalg.norm(x[: 2 if region == "side" else 3])
@@ -224,6 +274,10 @@ def kinds() -> list[tuple[int, str]]:
             found.append((k, "side"))
         elif c.kind == ON_CYLINDER:
             found += [(k, r) for r in ("around", "rim", "flat")]
+        elif c.kind == ON_ELLIPSOID:
+            found.append((k, "beyond"))
+        elif c.kind == ON_CONE:
+            found += [(k, r) for r in ("base", "brim", "slant", "apex")]
         elif c.kind == ON_CAPSULE:
             found += [(k, r) for r in (("side", "end") if c.half[2] > 0.0 else ("end",))]
         elif c.kind != ON_BOX:
@@ -242,6 +296,8 @@ def test_gaps_are_those_of_plain_geometry_wherever_the_bodies_are(k):
     rng = np.random.default_rng(k)
     for i in range(300):
         region = "plane" if CANDIDATES[k].kind != ON_BOX else ("face", "edge", "corner", "plane")[i % 4]
+        if CANDIDATES[k].kind == ON_ELLIPSOID:
+            region = "beyond"
         q = placed(rng, CANDIDATES[k], somewhere(rng, CANDIDATES[k], region))
         assert gap(ASSEMBLY.plan, STATE_0, k, frames(q, np.zeros(12)).X) == pytest.approx(
             naive_gap(CANDIDATES[k], q), abs=1e-13, rel=1e-9 if CANDIDATES[k].kind == ON_CROSSING else 0.0

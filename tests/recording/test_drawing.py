@@ -18,6 +18,7 @@ from hapticsim.config.load import loads
 from hapticsim.describe.drawing import TROUBLE, RATE_Hz, of_offline, of_ticks
 from hapticsim.kernels.memory.sample import WIDTH
 from hapticsim.model.multibody.rotation import quaternion_of, quaternions_of, rotation_of
+from hapticsim.model.scene import Shape
 from hapticsim.recording.drawing import Sampler
 from hapticsim.recording.writer import RecordingWriter
 from tests.drawn import assembled, messages_of, rows_of, topics_in, written
@@ -135,6 +136,23 @@ def test_every_shape_is_drawn_in_the_frame_of_its_body(drawn):
         shapes = {(s.name, s.body) for s in assembly.scene.shapes}
         assert {(e["id"], e["frame_id"]) for e in message["entities"]} == shapes
     assert all(e["cubes"] or e["spheres"] or e["cylinders"] for e in message["entities"])
+
+
+def test_a_cone_is_a_cylinder_without_a_top_and_an_ellipsoid_a_sphere_with_three_sizes(tmp_path):
+    scene = hs.load(CONFIGS / "puck_and_wall.yaml")
+    shapes = (
+        Shape("hat", "puck", "cone", (0.1, 0.3), at(0.1, 0.2, 0.3)),
+        Shape("egg", "world", "ellipsoid", (0.1, 0.2, 0.3)),
+    )
+    assembly, path = assembled(replace(scene, shapes=shapes, contacts=())), tmp_path / "a.mcap"
+    written(path, assembly, rows_of(assembly, 100))
+    ((schema, _, message),) = messages_of(path)["/scene"]
+    jsonschema.Draft7Validator(json.loads(schema.data)).validate(message)
+    hat, egg = message["entities"]
+    (cone,), (ball,) = hat["cylinders"], egg["spheres"]
+    assert cone["size"] == {"x": 0.2, "y": 0.2, "z": 0.3}
+    assert (cone["bottom_scale"], cone["top_scale"]) == (1.0, 0.0)
+    assert ball["size"] == {"x": 0.2, "y": 0.4, "z": 0.6}
 
 
 def test_a_mesh_is_drawn_as_few_triangles_that_foxglove_knows(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
-from tests.naive import distance_to_cylinder, turned
+from tests.naive import distance_to_cone, distance_to_cylinder, distance_to_ellipsoid, turned
 
 BALL = """
     - {{name: {name}, inertial: {{mass_kg: {mass}, inertia_kg_m2: {{xx: {I}, yy: {I}, zz: {I}}}}}}}"""
@@ -81,6 +81,7 @@ def slide(rho: float, g: float, cosine: float, v0: float) -> float:
         "sphere, radius_m: 0.3",
         "capsule, radius_m: 0.3, length_m: 1.0",
         "cylinder, radius_m: 0.3, length_m: 1.0",
+        "ellipsoid, radii_m: [0.3, 0.3, 0.9]",
     ],
 )
 @pytest.mark.parametrize("v0", [0.2, 0.6])
@@ -134,13 +135,64 @@ def test_a_ball_slides_over_the_rim_of_a_cylinder(standing):
     assert sum(sim.energy()) == pytest.approx(0.5 * v0**2 + g * 0.15, rel=1e-9)
 
 
-def thrown_at_a_cylinder(seed: int) -> bool:
-    """A ball and a cylinder on a body thrown at each other: their distance by plain geometry, and energy.
+def test_a_ball_slides_down_a_cone_with_the_weight_along_it_and_over_its_rim():
+    """Along the side its row is straight, and what it turns by round the rim is curved."""
+    g, R, half, r = 9.81, 0.1, 0.15, 0.02
+    length = np.hypot(R, 2.0 * half)
+    out, down = np.array([2.0 * half, 0.0, R]) / length, np.array([R, 0.0, -2.0 * half]) / length
+    start = np.array([0.05 * R, 0.0, 0.95 * 2.0 * half - half]) + r * out
+    sim = balls(
+        {"name": "a", "at": start.tolist(), "radius": r},
+        fixed=f"\n  - {{name: hat, kind: cone, radius_m: {R}, length_m: {2.0 * half}}}",
+        contacts=[("s_a", "hat")],
+        g=g,
+    )
+    rate = g * 2.0 * half / length
+    for _ in range(20):
+        sim.step(10)
+        way = 0.5 * rate * sim.time**2
+        assert sim.state.q[:3] == pytest.approx(start + way * down, abs=1e-9)
+    before = g * start[2]
+    assert until(sim, Event.LEAVE) == pytest.approx(np.sqrt(2.0 * 0.95 * length / rate), abs=0.02)
+    assert sum(sim.energy()) == pytest.approx(before, rel=1e-9)
+
+
+@pytest.mark.parametrize("v", [[0.3, 0.0, 0.0], [0.2, -0.3, 0.0]])
+def test_a_ball_on_an_ellipsoid_keeps_its_energy_and_its_surface(v):
+    """By plain geometry, until it leaves."""
+    half, r, g = np.array([0.3, 0.2, 0.1]), 0.05, 9.81
+    sim = balls(
+        {"name": "a", "at": [0, 0, float(half[2]) + r], "radius": r, "v": v},
+        fixed=f"\n  - {{name: egg, kind: ellipsoid, radii_m: {half.tolist()}}}",
+        contacts=[("s_a", "egg")],
+        g=g,
+    )
+    before, ticks = sum(sim.energy()), 0
+    while not any(e.kind == Event.LEAVE for e in sim.events):
+        assert abs(distance_to_ellipsoid(sim.state.q[:3], half) - r) < 1e-9
+        assert sum(sim.energy()) == pytest.approx(before, rel=1e-9)
+        sim.step()
+        ticks += 1
+    assert 50 < ticks < 1000
+
+
+def plain_distance(kind: str, x: np.ndarray, size: tuple[float, ...]) -> float:
+    if kind == "ellipsoid":
+        return distance_to_ellipsoid(x, np.array(size))
+    return (distance_to_cone if kind == "cone" else distance_to_cylinder)(x, size[0], 0.5 * size[1])
+
+
+def thrown_at_a_solid(seed: int, kind: str = "cylinder") -> bool:
+    """A ball and a solid on a body thrown at each other: their distance by plain geometry, and energy.
 
     Within what random_meshes.py allows, a micrometre and a millionth.  Returns whether they met.
     """
     rng = np.random.default_rng(seed)
     R, length, r = rng.uniform(0.03, 0.3), rng.uniform(0.03, 0.5), rng.uniform(0.005, 0.1)
+    size, keys = (R, length), f"radius_m: {R}, length_m: {length}"
+    if kind == "ellipsoid":
+        size = (R, 0.5 * length, float(rng.uniform(0.02, 0.2)))
+        keys = f"radii_m: {list(size)}"
     start = rng.normal(size=3)
     start *= (0.5 * length + R + r + 0.05) / np.linalg.norm(start)
     speed = rng.choice([3.0, 10.0, 30.0])
@@ -148,7 +200,7 @@ def thrown_at_a_cylinder(seed: int) -> bool:
     sim = balls(
         {"name": "a", "at": start.tolist(), "radius": r, "v": v},
         {"name": "b", "at": [0, 0, 0], "mass": 2.0, "I": 0.02, "w": w, "radius": 1e-3},
-        fixed=f"\n  - {{name: drum, body: b, kind: cylinder, radius_m: {R}, length_m: {length}}}",
+        fixed=f"\n  - {{name: drum, body: b, kind: {kind}, {keys}}}",
         contacts=[("s_a", "drum")],
         e=float(rng.choice([0.0, 0.7])),
     )
@@ -157,7 +209,7 @@ def thrown_at_a_cylinder(seed: int) -> bool:
         sim.step()
         q, after = sim.state.q, sum(sim.energy())
         x = turned(q[10:14]).T @ (q[:3] - q[7:10])
-        assert distance_to_cylinder(x, R, 0.5 * length) - r > -1e-6
+        assert plain_distance(kind, x, size) - r > -1e-6
         kinds = {event.kind for event in sim.events}
         lost = sum(event.value for event in sim.events if event.kind in (Event.TOUCH, Event.IMPULSE))
         assert after <= before * (1.0 + 1e-6)
@@ -169,13 +221,20 @@ def thrown_at_a_cylinder(seed: int) -> bool:
 
 @pytest.mark.parametrize("seed", range(30))
 def test_balls_and_cylinders_thrown_at_one_another_never_sink_and_never_gain_energy(seed):
-    assert thrown_at_a_cylinder(seed)
+    assert thrown_at_a_solid(seed)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", ["cone", "ellipsoid"])
+def test_nor_do_balls_and_cones_or_ellipsoids(kind, seed):
+    assert thrown_at_a_solid(seed, kind)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("first", range(100, 1100, 100))
-def test_more_balls_and_cylinders(first):
-    assert sum(thrown_at_a_cylinder(seed) for seed in range(first, first + 100)) > 90
+@pytest.mark.parametrize("kind", ["cylinder", "cone", "ellipsoid"])
+def test_more_balls_and_solids(kind, first):
+    assert sum(thrown_at_a_solid(seed, kind) for seed in range(first, first + 100)) > 90
 
 
 def test_a_ball_lies_in_a_nest_of_three_and_each_bears_its_share():

@@ -14,12 +14,17 @@ from fnmatch import fnmatchcase
 from hapticsim.config.contacts.apart import Apart
 from hapticsim.config.schema.scene import MOST_CORNERS, ContactEntry
 from hapticsim.errors import Refuse, listed, nearest
-from hapticsim.model.candidates import HULLS, PAIRS, touching_as
+from hapticsim.model.candidates import FACETED, HULLS, PAIRS, touching_as
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import ContactPair, Shape
 
 MOST_PAIRS = 4096  # each has a candidate or more, looked at in every tick
+AS_SOLID = {
+    "cylinder": (24, "a prism"),
+    "cone": (24, "a pyramid"),
+    "ellipsoid": (12, "a solid with flat faces"),
+}
 MOST_LOOKED_AT = 250_000  # pairs that the two names of an entry may make; some are left out
 Place = tuple[str | int, ...]
 Pairs = list[tuple[Shape, Shape]]
@@ -33,7 +38,7 @@ def contact_pairs(
     refuse: Refuse,
     notes: list[str],
 ) -> tuple[ContactPair, ...]:
-    """Resolve the pairs; in each, the plane, box, cylinder or mesh that is touched stands second.
+    """Resolve the pairs; in each, the plane, or the solid that is touched, stands second.
 
     apart : what patterns do not pair.
     """
@@ -197,15 +202,23 @@ def _kinds(a: Shape, b: Shape) -> tuple[str, str]:
 
 
 def _not_supported(a: Shape, b: Shape) -> str:
-    """That two kinds cannot touch, and what each may touch; of a cylinder what it lacks."""
-    if "cylinder" in _kinds(a, b):
+    """That two kinds cannot touch, and what each may touch; of one that may have sides that it lacks them."""
+    pair = f"{_one(a.kind)} with {_one(b.kind)}"
+    bare = [k for k in _kinds(a, b) if k in FACETED]
+    if bare:
+        sides, solid = AS_SOLID[bare[0]]
         return (
-            f"a {a.kind} with a {b.kind}, and a cylinder without sides touches spheres and planes alone: "
-            "write sides: 24 at the cylinder, and others touch it as a prism (of a robot: corners: 48 at "
-            "robot.urdf or robot.mjcf)"
+            f"{pair}, and {_one(bare[0])} without sides touches spheres and planes alone: "
+            f"write sides: {sides} at the {bare[0]}, and others touch it as {solid} (of a robot: "
+            "corners: 48 at robot.urdf or robot.mjcf)"
         )
-    may = "; ".join(f"a {k} may touch {_partners(k)}" for k in dict.fromkeys((a.kind, b.kind)))
-    return f"a {a.kind} with a {b.kind}, which is not supported: {may}"
+    may = "; ".join(f"{_one(k)} may touch {_partners(k)}" for k in dict.fromkeys((a.kind, b.kind)))
+    return f"{pair}, which is not supported: {may}"
+
+
+def _one(kind: str) -> str:
+    """A kind of shape with its article."""
+    return f"an {kind}" if kind == "ellipsoid" else f"a {kind}"
 
 
 def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
@@ -213,7 +226,7 @@ def _check_pair(a: Shape, b: Shape, place: Place, refuse: Refuse) -> None:
     if _kinds(a, b) not in PAIRS:
         raise refuse(place, f"= [{b.name}, {a.name}] pairs {_not_supported(b, a)}.")
     for hull, other in ((a, b), (b, a)):
-        if hull.kind == "mesh" and other.kind in ("plane", "capsule", "cylinder", *HULLS):
+        if hull.kind == "mesh" and other.kind in ("plane", "capsule", *FACETED, *HULLS):
             _check_hull(hull, other, place, refuse)
 
 
@@ -222,7 +235,7 @@ def _partners(kind: str) -> str:
     kinds = sorted({a if b == kind else b for a, b in PAIRS if kind in (a, b)})
     words = {(k, "mesh"): "a convex mesh" for k in ("plane", "capsule", *HULLS)}
     words |= {("mesh", k): f"a {k} if it is convex" for k in ("plane", "capsule", "box")}
-    return ", ".join(words.get((kind, k), f"a {k}") for k in kinds)
+    return ", ".join(words.get((kind, k), _one(k)) for k in kinds)
 
 
 def _check_hull(hull: Shape, other: Shape, place: Place, refuse: Refuse) -> None:
@@ -234,7 +247,7 @@ def _check_hull(hull: Shape, other: Shape, place: Place, refuse: Refuse) -> None
     if found or not hull.mesh.is_convex:
         raise refuse(
             place,
-            f"= [{hull.name}, {other.name}] has the mesh {hull.name!r} touch a {other.kind}, and it "
+            f"= [{hull.name}, {other.name}] has the mesh {hull.name!r} touch {_one(other.kind)}, and it "
             f"{found or 'is not convex'}: give it convex: true and corners: a number up to {MOST_CORNERS}, "
             "or decompose: {} (of a robot: robot.urdf or robot.mjcf).",
         )

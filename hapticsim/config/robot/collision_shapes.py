@@ -58,12 +58,12 @@ def collision_shapes(
             read[file, scale] = mesh, solids
         return read[file, scale]
 
-    sides = sides_of(decompose.corners if decompose else corners)
+    of_hulls = decompose.corners if decompose else corners
     taken = set(bodies)
     for link, body in zip(links, bodies, strict=True):
         name = body
         for element in link.findall("collision"):
-            shapes.append(_shape(path, name, body, element, sides, found))
+            shapes.append(_shape(path, name, body, element, of_hulls, found))
             name = next(n for n in (f"{body}_{i}" for i in itertools.count(2)) if n not in taken)
             taken.add(name)
     return shapes
@@ -74,12 +74,12 @@ def _shape(
     name: str,
     body: str,
     element: Element,
-    sides: int | None,
+    corners: int | None,
     found: Callable[[Path, tuple[float, ...]], Found],
 ) -> Shape:
     geometry = geometry_of(path, f"link {body!r}", element)
     if geometry.kind != "mesh":
-        sides = sides if geometry.kind == "cylinder" else None
+        sides = sides_of(geometry.kind, corners)
         return Shape(name, body, geometry.kind, geometry.size, geometry.X_BS, sides=sides)
     mesh, solids = found(geometry.file, geometry.scale)
     size = tuple(np.abs(mesh.vertices).max(axis=0).tolist())

@@ -9,12 +9,12 @@ from urllib.parse import unquote
 import numpy as np
 
 from hapticsim.config.robot.package_file import package_file
-from hapticsim.config.schema.robot import MOST_SIDES
+from hapticsim.config.schema.robot import MOST_OF_GLOBE, MOST_SIDES
 from hapticsim.errors import ConfigError, listed
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.robot_file.urdf_elements import Element, number_of, origin_of, vector_of
 
-LEAST_SIDES = 3
+LEAST_SIDES, LEAST_OF_GLOBE = 3, 4
 KINDS = ("box", "sphere", "cylinder", "capsule", "mesh")
 
 
@@ -58,9 +58,16 @@ def geometry_of(path: Path, key: str, element: Element) -> Geometry:
     return Geometry(kind.tag, tuple(float(s) for s in size), X_BS)
 
 
-def sides_of(corners: int | None) -> int | None:
-    """Sides of a cylinder of a robot whose meshes may have so many corners."""
-    return None if corners is None else max(LEAST_SIDES, min(MOST_SIDES, corners // 2))
+def sides_of(kind: str, corners: int | None) -> int | None:
+    """Sides of a cylinder or an ellipsoid where meshes may have so many corners; None of other kinds."""
+    if corners is None:
+        return None
+    if kind == "cylinder":
+        return max(LEAST_SIDES, min(MOST_SIDES, corners // 2))
+    if kind == "ellipsoid":
+        counts = range(LEAST_OF_GLOBE, MOST_OF_GLOBE + 1)
+        return max((n for n in counts if n * (n // 2 - 1) + 2 <= corners), default=LEAST_OF_GLOBE)
+    return None
 
 
 def mesh_path(path: Path, key: str, name: str) -> Path:

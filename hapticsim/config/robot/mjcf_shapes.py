@@ -24,7 +24,7 @@ from hapticsim.model.surface import Surface
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 # mjtGeom
-PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, CYLINDER, BOX, MESH = 0, 1, 2, 3, 5, 6, 7
+PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)
 WITHOUT_END_m = 1.0  # half of what is drawn of a plane without an end
 
 
@@ -39,8 +39,8 @@ def mjcf_shapes(
     """Return a shape for each geom that may collide, carried by its body.
 
     A mesh is its convex hull, as in MuJoCo.  corners: how many it may have; a cylinder has half as many
-    sides.  decompose: it is the mesh, and several convex hulls touch for it, whose corners count for
-    cylinders; progress is called with pieces of a line meanwhile.
+    sides, an ellipsoid no more corners.  decompose: it is the mesh, and several convex hulls touch for it,
+    whose corners count for these; progress is called with pieces of a line meanwhile.
 
     Raises
     ------
@@ -68,8 +68,7 @@ def mjcf_shapes(
             left_out.append(name)
         else:
             of_hulls = decompose.corners if decompose else corners
-            sides = sides_of(of_hulls) if shape.kind == "cylinder" else None
-            shapes.append(replace(shape, solids=solids, sides=sides))
+            shapes.append(replace(shape, solids=solids, sides=sides_of(shape.kind, of_hulls)))
     if left_out:
         notes.append(f"geoms that are not offered as shapes are left out: {', '.join(left_out)}.")
     return shapes
@@ -87,8 +86,8 @@ def shape_of_geom(robot: MjcfRobot, g: int, name: str, mesh: TriangleMesh | Surf
             kind, size = "sphere", (a,)
         case k if k in (CAPSULE, CYLINDER):
             kind, size = "capsule" if k == CAPSULE else "cylinder", (a, 2.0 * b)
-        case k if k == BOX:
-            kind, size = "box", (a, b, c)
+        case k if k in (BOX, ELLIPSOID):
+            kind, size = "box" if k == BOX else "ellipsoid", (a, b, c)
         case k if k in (MESH, HEIGHT_FIELD) and mesh is not None:
             kind, size = "mesh", tuple(np.abs(mesh.vertices).max(axis=0).tolist())
         case _:

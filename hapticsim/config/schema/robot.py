@@ -23,7 +23,8 @@ class Words:
 ADDRESS = r"^(ipc://.+|tcp://.+:\d+)$"
 
 MOST_CORNERS = 64  # of a hull: each is a candidate where it may touch a plane
-MOST_SIDES = MOST_CORNERS // 2  # of a cylinder
+MOST_SIDES = MOST_CORNERS // 2  # of a cylinder or a cone
+MOST_OF_GLOBE = 12  # sides of an ellipsoid, which has 62 corners then
 MOST_SOLIDS = 64  # two meshes of so many make all pairs that there may be
 Positive = Annotated[float, Field(gt=0.0)]
 NotNegative = Annotated[float, Field(ge=0.0)]
@@ -223,8 +224,8 @@ class Mjcf(Section):
     )
     corners: Annotated[int, Field(ge=4, le=MOST_CORNERS)] | None = Field(
         default=None,
-        description="with collision: meshes are convex hulls with at most so many corners, and cylinders "
-        "have half as many sides",
+        description="with collision: meshes are convex hulls with at most so many corners, as ellipsoids "
+        "are to others, and cylinders have half as many sides",
     )
     decompose: Decompose | None = Field(
         default=None, description="with collision, instead of corners: each mesh is several convex hulls"

@@ -13,6 +13,7 @@ from pydantic import AfterValidator, Field
 from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.robot import (
     MOST_CORNERS,
+    MOST_OF_GLOBE,
     MOST_SIDES,
     Byte,
     Decompose,
@@ -86,7 +87,32 @@ class Cylinder(ShapeEntry):
     length_m: Positive = Field(description="distance between its ends")
     sides: Annotated[int, Field(ge=3, le=MOST_SIDES)] | None = Field(
         default=None,
-        description="boxes, capsules, convex meshes and cylinders touch it as a prism with so many sides",
+        description="boxes, capsules, convex meshes, cylinders, cones and ellipsoids touch it as a prism "
+        "with so many sides",
+    )
+
+
+class Cone(ShapeEntry):
+    """A cone along z of the shape, with a flat base below and its apex above; the origin is halfway up."""
+
+    kind: Literal["cone"] = Field(description="cone")
+    radius_m: Positive = Field(description="radius of the base")
+    length_m: Positive = Field(description="distance from the base to the apex")
+    sides: Annotated[int, Field(ge=3, le=MOST_SIDES)] | None = Field(
+        default=None,
+        description="what touches a cylinder as a prism touches it as a pyramid with so many sides",
+    )
+
+
+class Ellipsoid(ShapeEntry):
+    """An ellipsoid about the shape's origin, along its axes."""
+
+    kind: Literal["ellipsoid"] = Field(description="ellipsoid")
+    radii_m: PositiveVector3 = Field(description="half axes along x, y, z")
+    sides: Annotated[int, Field(ge=4, le=MOST_OF_GLOBE)] | None = Field(
+        default=None,
+        description="what touches a cylinder as a prism touches it as a solid with so many sides around "
+        "z, and half as many bands along it",
     )
 
 
@@ -165,7 +191,8 @@ class HeightFieldEntry(ShapeEntry):
 
 
 AnyShape = Annotated[
-    Sphere | Capsule | Cylinder | Box | Plane | MeshEntry | HeightFieldEntry, Field(discriminator="kind")
+    Sphere | Capsule | Cylinder | Cone | Ellipsoid | Box | Plane | MeshEntry | HeightFieldEntry,
+    Field(discriminator="kind"),
 ]
 
 
@@ -173,9 +200,9 @@ class ContactEntry(Section):
     """Two shapes that may touch: rigid, without friction, never pulling."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
-        description="shape names: a sphere, capsule, box, cylinder or convex mesh, and a plane, box, "
-        "cylinder or convex mesh; a decomposed mesh as a convex one; two of sphere and capsule; or a sphere "
-        "and any mesh; a * in a name stands for any letters"
+        description="shape names: a sphere, capsule, box, cylinder, cone, ellipsoid or convex mesh, and a "
+        "plane or another of these; a decomposed mesh as a convex one; or a sphere and any mesh; a * in a "
+        "name stands for any letters"
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"

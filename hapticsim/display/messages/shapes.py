@@ -13,6 +13,8 @@ SHAPE_SIZES = {
     "sphere": 1,
     "capsule": 2,
     "cylinder": 2,
+    "cone": 2,
+    "ellipsoid": 3,
     "box": 3,
     "plane": 2,
     "mesh": 3,

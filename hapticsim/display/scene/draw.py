@@ -148,6 +148,12 @@ def _reach_down(shape: DrawnShape) -> float:
     if shape.kind == "cylinder":
         radius, length = shape.size[:2]
         return radius * math.hypot(*upright[:2]) + 0.5 * length * float(upright[2])
+    if shape.kind == "cone":
+        radius, length = shape.size[:2]
+        up = float(shape.R_BS[2, 2])
+        return max(radius * math.hypot(*upright[:2]) + 0.5 * length * up, -0.5 * length * up)
+    if shape.kind == "ellipsoid":
+        return math.hypot(*(upright * shape.size[:3]))
     if shape.kind == "mesh":
         return -float((shape.vertices_S @ shape.R_BS[2]).min())
     return float(upright[: len(shape.size)] @ shape.size)

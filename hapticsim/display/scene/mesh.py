@@ -103,6 +103,13 @@ def cylinder(radius: float, length: float, around: int, along: int = 1) -> tuple
     return points, np.concatenate([*sides, *ends])
 
 
+def cone(radius: float, length: float, around: int, along: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices (nv, 3) [m] and faces (nf, 4) of a cone along z: a cylinder whose upper rim is its apex."""
+    points, faces = cylinder(radius, length, around, along)
+    points[:, :2] *= 0.5 - points[:, 2:] / length
+    return points, faces[:-around]
+
+
 def divided(points: np.ndarray, triangles: np.ndarray, least_m: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (nv, 3) [m] and triangles (nt, 3) of the same surface, its long triangles cut in halves.
 
@@ -156,10 +163,15 @@ def tessellate(shapes: tuple[DrawnShape, ...]) -> Mesh:
             new_faces = triangles[:, [0, 1, 2, 2]]
         else:
             around, over = COARSE if shape.size[0] <= _THIN_M else FINE
-            length = shape.size[1] if shape.kind != "sphere" else 0.0
+            length = shape.size[1] if shape.kind not in ("sphere", "ellipsoid") else 0.0
             along = min(math.ceil(length / (2.0 * shape.size[0])), _RINGS) if meshes and length > 0.0 else 1
             if shape.kind == "cylinder":
                 new_points, new_faces = cylinder(shape.size[0], length, around, along)
+            elif shape.kind == "cone":
+                new_points, new_faces = cone(shape.size[0], length, around, along)
+            elif shape.kind == "ellipsoid":
+                new_points, new_faces = capsule(1.0, 0.0, around, over)
+                new_points = new_points * shape.size[:3]
             else:
                 new_points, new_faces = capsule(shape.size[0], length, around, over, along)
         points.append(new_points)

@@ -1,7 +1,8 @@
 """Shadows of round shapes on level faces, straight down: where the fingertip is above the table.
 
 A light overhead makes the shadow touch the shape exactly when the shape touches the surface, which is what
-a person at a haptic device needs to see.  A mesh casts that of a capsule about as large; boxes cast none.
+a person at a haptic device needs to see.  Meshes and ellipsoids cast that of a capsule about as large; boxes
+cast none.
 """
 
 from __future__ import annotations
@@ -32,17 +33,21 @@ class Level:
 def caster(shape: DrawnShape) -> tuple[np.ndarray, float]:
     """Centres (2, 3) [m] in the shape, and radius [m], of the capsule whose shadow a shape casts.
 
-    That of a mesh lies along the longest side of the box around it, and is as wide as the next longest.
+    That of a mesh or an ellipsoid lies along the longest side of the box around it, and is as wide as the
+    next longest.
     """
     ends = np.zeros((2, 3))
     if shape.kind == "capsule":
         ends[:, 2] = -0.5 * shape.size[1], 0.5 * shape.size[1]
-    if shape.kind == "cylinder":
+    if shape.kind in ("cylinder", "cone"):
         reach = max(0.5 * shape.size[1] - shape.size[0], 0.0)
         ends[:, 2] = -reach, reach
-    if shape.kind != "mesh":
+    if shape.kind not in ("mesh", "ellipsoid"):
         return ends, shape.size[0]
-    low, high = shape.vertices_S.min(axis=0), shape.vertices_S.max(axis=0)
+    points = (
+        np.array([shape.size, np.negative(shape.size)]) if shape.kind == "ellipsoid" else shape.vertices_S
+    )
+    low, high = points.min(axis=0), points.max(axis=0)
     half = 0.5 * (high - low)
     _, radius, longest = np.sort(half).tolist()
     ends[:, half.argmax()] = radius - longest, longest - radius

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_CAPSULE, ON_EDGES, ON_HULLS, ON_RIM, Event, Fault
+from hapticsim.codes import ON_CAPSULE, ON_EDGES, ON_HULLS, ON_RIM, ON_SUPPORT, Event, Fault
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
 from hapticsim.kernels.geometry.contact import (
     centre_in_box,
@@ -103,7 +103,7 @@ def deepest_held(plan, k):
     """
     if takes_edges(plan, k):
         return LEVEL
-    if plan.surface_kind[k] < ON_CAPSULE or plan.surface_kind[k] == ON_RIM:
+    if plan.surface_kind[k] < ON_CAPSULE or ON_RIM <= plan.surface_kind[k] <= ON_SUPPORT:
         return GAP_DEEP
     return min(GAP_DEEP, 0.5 * (plan.row_length[k] + roundness(plan, k)))
 

@@ -28,6 +28,7 @@ from hapticsim.codes import (
     ON_PLANE,
     ON_RIM,
     ON_SIDE,
+    ON_SUPPORT,
 )
 from hapticsim.kernels.geometry.box_edges import edges_gap, edges_row, edges_witness, past_edges
 from hapticsim.kernels.geometry.corner import (
@@ -46,6 +47,7 @@ from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_p
 from hapticsim.kernels.geometry.rim import rim_row, rim_witness
 from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.units import quadric_witness, write_quadric_row
 
 OFF_FACE = 2  # axes clamped from which on a box is touched at an edge
 
@@ -185,6 +187,9 @@ def witness(plan, state, k, X):
     if plan.surface_kind[k] == ON_RIM:
         phi, nx, ny, nz, cx, cy, cz = rim_witness(plan, k, X)
         return phi, nx, ny, nz, cx, cy, cz, False, False, True
+    if plan.surface_kind[k] >= ON_SUPPORT:
+        phi, nx, ny, nz, cx, cy, cz = quadric_witness(plan, k, X)
+        return phi, nx, ny, nz, cx, cy, cz, False, False, True
     return witness_beside(plan, state, k, surface_pose(plan, k, X), X)
 
 
@@ -256,9 +261,10 @@ def gap_of(plan, state, k, X):
 
 @inlined
 def is_between_features(plan, k):
-    """True where candidate k is about two sides, edges or features, those of a mesh, or a rim."""
+    """True where candidate k is about two sides, edges or features, those of a mesh, a rim, or a shape that
+    ``quadric.py`` is about."""
     kind = plan.surface_kind[k]
-    return ON_CROSSING <= kind <= ON_MESH or kind == ON_RIM
+    return ON_CROSSING <= kind <= ON_MESH or kind >= ON_RIM
 
 
 @inlined
@@ -306,6 +312,8 @@ def contact_row(plan, state, k, i, ws):
         return mesh_row(plan, state, k, i, ws) - state.depth[k]
     if plan.surface_kind[k] == ON_RIM:
         return rim_row(plan, k, i, ws) - state.depth[k]
+    if plan.surface_kind[k] >= ON_SUPPORT:
+        return write_quadric_row(plan, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     if plan.surface_kind[k] == ON_CYLINDER:

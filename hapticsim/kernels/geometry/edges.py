@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_BOX, ON_CYLINDER, ON_MESH, ON_PLANE, ON_RIM
+from hapticsim.codes import ON_BOX, ON_CONE, ON_CYLINDER, ON_ELLIPSOID, ON_MESH, ON_PLANE, ON_RIM
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, has_ends, is_corner_on_box, past_side
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
+from hapticsim.kernels.geometry.cylinder import part_of_cone, within_part
 from hapticsim.kernels.geometry.mesh_contact import past_region
 from hapticsim.kernels.machine_code.jit import inlined
 
@@ -45,15 +46,17 @@ def feature(plan, k, X):
     """The part of a surface that candidate k is nearest to: one bit for every axis in which it is outside.
 
     Of a capsule the half extents are those of its segment: past an end it is outside in z.  Around a cylinder
-    the first bit is that of the distance from the axis.
+    the first bit is that of the distance from the axis.  Of a cone it is the number of a part (cylinder.py).
     """
     kind = plan.surface_kind[k]
-    if kind == ON_PLANE or kind == ON_MESH or kind == ON_RIM or has_ends(plan, k):
+    if kind == ON_PLANE or kind == ON_MESH or ON_RIM <= kind <= ON_ELLIPSOID or has_ends(plan, k):
         return 0
     x, y, z = centre_in_box(plan, k, X)
     half = plan.surface_half[k]
     if plan.surface_kind[k] == ON_CYLINDER:
         return int(math.hypot(x, y) > half[0]) + 4 * int(beyond(z, half[2]) > 0.0)
+    if plan.surface_kind[k] == ON_CONE:
+        return part_of_cone(x, y, z, half[0], half[2])
     if plan.surface_kind[k] != ON_BOX:
         return 4 * int(beyond(z, half[2]) > 0.0)
     return (
@@ -70,7 +73,7 @@ def within(part, bit, distance):
 @inlined
 def margin(plan, state, k, part, X):
     """What is left until the row of candidate k, on this part of a box when the piece began, changes [m]."""
-    if plan.surface_kind[k] == ON_PLANE or plan.surface_kind[k] == ON_RIM:
+    if plan.surface_kind[k] == ON_PLANE or ON_RIM <= plan.surface_kind[k] <= ON_ELLIPSOID:
         return math.inf
     if has_ends(plan, k):
         return EDGE - past_side(plan, state, k, X)
@@ -83,6 +86,8 @@ def margin(plan, state, k, part, X):
     if plan.surface_kind[k] == ON_CYLINDER:
         left = within(part, 1, math.hypot(x, y) - half[0])
         return BEND + min(left, within(part, 4, beyond(z, half[2])))
+    if plan.surface_kind[k] == ON_CONE:
+        return BEND + within_part(part, x, y, z, half[0], half[2])
     if plan.surface_kind[k] != ON_BOX:
         return BEND + within(part, 4, beyond(z, half[2])) if half[2] > 0.0 else math.inf
     left = min(within(part, 1, beyond(x, half[0])), within(part, 2, beyond(y, half[1])))

@@ -48,6 +48,8 @@ class Plan(Block):
     put_edges: Int  # 0 without edges that may cross, or hulls
     put_hulls: Int  # 0 without hulls, as the next
     hull_contact: Int
+    quadric: Int  # 0 without ellipsoids and cones, as the next
+    quadric_row: Int
     find_far: Int  # 0 with few pairs of shapes
     follow_meshes: Int  # 0 without meshes, as the next two
     first_border: Int
@@ -130,14 +132,19 @@ class Plan(Block):
     friction_load: Vector = of("nb")  # [N] normal force, where no block gives it
     friction_normal: IntVector = of("nb")  # block whose force is the normal force, -1: friction_load
     sphere_inward: Matrix = of("nk, 3")  # in A, unit: from a corner into its box, along a side that crosses,
-    # out of the end of a cylinder that has a rim
+    # out of the end of a cylinder or a cone that has a rim
     surface_kind: IntVector = of("nk")  # codes.ON_PLANE ...
     surface_pose: Matrix = of("nk, 12")  # rotation row by row, then position, in B
     same_surface: IntVector = of("nk")  # 1: on the same surface as the candidate before
     surface_half: Matrix = of("nk, 3")  # [m] half extents of a box; of a capsule radius, radius, half length;
-    # of two that cross radius of the second, half lengths of both; of a rim on a plane its radius first
-    edge_pose: Matrix = of("nk, 12")  # of the shape with the first edge, in A, as surface_pose
-    edge_half: Matrix = of("nk, 3")  # [m] its half extents; of a capsule 0, 0, half length
+    # of two that cross radius of the second, half lengths of both; of a rim on a plane its radius first;
+    # of an ellipsoid its half axes; of a cone as of a capsule
+    edge_pose: Matrix = of(
+        "nk, 12"
+    )  # of the shape with the first edge, or an ellipsoid on a plane, in A, as surface_pose
+    edge_half: Matrix = of(
+        "nk, 3"
+    )  # [m] its half extents; of a capsule 0, 0, half length; of an ellipsoid its half axes
     edge_places: IntVector = of(
         "nk"
     )  # places for edges, hulls, or on a mesh, of a pair, at the first; else 0

@@ -33,7 +33,11 @@ SCENE = Topic(
             inside=(
                 Field("name", "text", "of the shape; `link:visual` of what a link looks like"),
                 Field("body", "integer", "index of the body that carries it, -1 the world"),
-                Field("kind", "text", "`sphere`, `capsule`, `cylinder`, `box`, `plane` or `mesh`"),
+                Field(
+                    "kind",
+                    "text",
+                    "`sphere`, `capsule`, `cylinder`, `cone`, `ellipsoid`, `box`, `plane` or `mesh`",
+                ),
                 Field("size", "numbers", "as below", "m"),
                 Field("pose", "numbers", "position [m] and quaternion in the body", "", 7),
                 Field("color", "integers", "red, green, blue, to 255", "", 3),
