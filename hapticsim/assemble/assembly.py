@@ -80,8 +80,10 @@ class Assembly:
         ni = nk if scene.contact_regime == TIME_STEPPING else 0
         nj = 2 * int(self.plan.largest_tree) if ni else 0
         nv = self.plan.volume_frame.size
+        nm = nk if len(self.plan.mesh_normal) else 0
+        rows = scene.max_rows
         return sizes_of_run(
-            eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, scene.max_rows, volumes=nv, ni=ni, nj=nj
+            eq.nq, eq.nu, len(eq.frames), nk, nc, nw, ne, nF, nt, rows, volumes=nv, ni=ni, nj=nj, nm=nm
         )
 
     @property

@@ -45,6 +45,7 @@ Vector = Annotated[np.ndarray, (types.float64, 1)]
 Matrix = Annotated[np.ndarray, (types.float64, 2)]
 Cube = Annotated[np.ndarray, (types.float64, 3)]
 IntVector = Annotated[np.ndarray, (types.int64, 1)]
+IntMatrix = Annotated[np.ndarray, (types.int64, 2)]
 
 WORD = 8  # bytes
 # What a whole block has beside its fields: its buffer read as integers and as numbers, and for each of its
