@@ -81,6 +81,8 @@ class Assembly:
         ni, ns = (nk if steps or sleeps else 0), (nt if sleeps else 0)
         nj = 2 * int(self.plan.largest_tree) if steps else 0
         nv = self.plan.volume_frame.size
+        nm = nk if len(self.plan.mesh_normal) else 0
+        rows = scene.max_rows
         return sizes_of_run(
             eq.nq,
             eq.nu,
@@ -91,11 +93,12 @@ class Assembly:
             ne,
             nF,
             nt,
-            scene.max_rows,
+            rows,
             volumes=nv,
             ni=ni,
             nj=nj,
             ns=ns,
+            nm=nm,
         )
 
     @property

@@ -1,7 +1,8 @@
 """The tables of triangle meshes as the tick takes them: neighbours, normals, and a tree of boxes.
 
-Triangles stand in the order of a curve through space [Morton 1966], so that what is near is near in memory.
-The tree halves them across the longest side of their middles, again and again [Bentley 1975].
+A tree halves the triangles across the longest side of their middles, again and again [Bentley 1975].  They
+stand in the order of its leaves, and vertices in the order in which triangles name them, so that what is near
+is near in memory.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ LARGE = 50_000  # triangles from which on tables are kept
 SOURCE = Path(__file__).read_bytes()
 SLABS = 8  # levels of the tree, from the leaves up, that have slabs
 TINY = 1e-300
-BITS = 20  # of each coordinate in a place on the curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,6 @@ class MeshTables:
     slab: (
         np.ndarray
     )  # (nodes, 2) [m] least and largest height along the normal of its middle triangle, or inf
-    in_tree: np.ndarray  # (nt,) triangles in the order of the leaves
     leaves: int
 
 
@@ -56,16 +55,16 @@ def tables_of(mesh: TriangleMesh) -> MeshTables:
 
 
 def _made(mesh: TriangleMesh) -> MeshTables:
-    vertex = np.ascontiguousarray(mesh.vertices, float)
-    corners = mesh.triangles[curve_order(vertex[mesh.triangles].mean(axis=1))]
+    order, leaves = halved(mesh.vertices[mesh.triangles].mean(axis=1))
+    corners, named = renumbered(mesh.triangles[order], len(mesh.vertices))
+    vertex = np.ascontiguousarray(mesh.vertices[named], float)
     points = vertex[corners]  # (nt, 3, 3)
     normal = np.cross(points[:, 1] - points[:, 0], points[:, 2] - points[:, 0])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
     triangle = corners.ravel().astype(np.int64)
     ring = np.argsort(triangle, kind="stable")
     ring_start = np.searchsorted(triangle[ring], np.arange(len(vertex) + 1)).astype(np.int64)
-    in_tree, leaves = halved(points.mean(axis=1))
-    box, slab = tree_of_boxes(points[in_tree], normal[in_tree], leaves)
+    box, slab = tree_of_boxes(points, normal, leaves)
     return MeshTables(
         vertex,
         weighted_normals(len(vertex), corners, points, normal),
@@ -76,7 +75,6 @@ def _made(mesh: TriangleMesh) -> MeshTables:
         ring.astype(np.int64),
         box,
         slab,
-        in_tree,
         leaves,
     )
 
@@ -107,17 +105,14 @@ def weighted_normals(count: int, corners: np.ndarray, points: np.ndarray, normal
     return total
 
 
-def curve_order(points: np.ndarray) -> np.ndarray:
-    """Order of points (n, 3) along a curve that fills space."""
-    low = points.min(axis=0)
-    cell = (points.max(axis=0) - low).max() / (2**BITS - 1)
-    cells = ((points - low) / max(cell, 1e-300)).astype(np.uint64)
-    place = np.zeros(len(points), np.uint64)
-    for bit in range(BITS):
-        for axis in range(3):
-            one = (cells[:, axis] >> np.uint64(bit)) & np.uint64(1)
-            place |= one << np.uint64(3 * bit + axis)
-    return np.argsort(place, kind="stable")
+def renumbered(corners: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Triangles (nt, 3) with vertices numbered as they name them, and the number (count,) each had before."""
+    first = np.full(count, corners.size)
+    first[corners.ravel()[::-1]] = np.arange(corners.size)[::-1]  # the last that is written stays
+    named = np.argsort(first, kind="stable")
+    number = np.empty(count, np.int64)
+    number[named] = np.arange(count)
+    return number[corners], named
 
 
 def halved(points: np.ndarray) -> tuple[np.ndarray, int]:
@@ -210,7 +205,6 @@ def plan_of_meshes(candidates: Sequence[Candidate]) -> dict[str, np.ndarray]:
         "mesh_count": count,
         "mesh_box": stacked("box", (0, 6)),
         "mesh_slab": stacked("slab", (0, 2)),
-        "mesh_in_tree": numbered("in_tree", np.cumsum([0, *(len(part.normal) for part in parts)])),
         "mesh_vertex": stacked("vertex"),
         "mesh_vertex_normal": stacked("vertex_normal"),
         "mesh_normal": stacked("normal"),

@@ -23,7 +23,7 @@ from hapticsim.kernels.events.chatter import rest_chattering
 from hapticsim.kernels.events.dense import find_border
 from hapticsim.kernels.events.dispatch_event import dispatch_event, release_or_hold
 from hapticsim.kernels.events.edge_places import put_edges
-from hapticsim.kernels.events.follow_mesh import follow_all
+from hapticsim.kernels.events.follow_mesh import border_ahead, follow_all
 from hapticsim.kernels.events.hull_places import put_features
 from hapticsim.kernels.events.inside import find_place
 from hapticsim.kernels.events.observe import locate, observe
@@ -31,6 +31,7 @@ from hapticsim.kernels.events.resolve_contacts import resolve_contacts
 from hapticsim.kernels.events.switching import activate_touched, follow_switches, resolve_switched_constraints
 from hapticsim.kernels.geometry.contact import contact_row, gap_of
 from hapticsim.kernels.geometry.hull_contact import nearest_of_features
+from hapticsim.kernels.geometry.mesh_nearby import look_nearby
 from hapticsim.kernels.geometry.mesh_search import find_feature
 from hapticsim.kernels.geometry.quadric import nearest_on_quadric, quadric_row
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
@@ -140,7 +141,9 @@ FEATURE_UNITS = {  # the same that only some scenes need
     Feature.PAIRS: {"find_far": Called(find_far_pairs, units.FAR, __name__)},
     Feature.MESHES: {
         "follow_meshes": Called(follow_all, units.FOLLOW, __name__),
+        "border_ahead": Called(border_ahead, units.AHEAD, __name__),
         "first_border": Called(find_border, units.BORDER, __name__),
+        "nearby": Called(look_nearby, units.NEARBY, __name__),
         "next_feature": Called(find_feature, units.FEATURE, __name__),
     },
 }
@@ -159,7 +162,9 @@ WITH_TICK = (
     "quadric",
     "quadric_row",
     "follow_meshes",
+    "border_ahead",
     "first_border",
+    "nearby",
     "next_feature",
     "constraint_rows",
 )

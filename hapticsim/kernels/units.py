@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from numba import boolean, f8, int64, types
 
+from hapticsim.codes import ON_MESH
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined
 from hapticsim.kernels.memory.arrays import RESPONDED, SLIPPING, Input, Output, Plan, State, Workspace
@@ -33,6 +34,8 @@ HULL_CONTACT = types.UniTuple(f8, 17)(_PLAN, _STATE, int64, _mat)
 QUADRIC = types.UniTuple(f8, 7)(_PLAN, int64, _mat)
 QUADRIC_ROW = f8(_PLAN, int64, int64, _WORKSPACE)
 HULLS = f8(_PLAN, _STATE, _WORKSPACE, int64, f8)
+AHEAD = f8(_PLAN, _STATE, _WORKSPACE, f8)
+NEARBY = types.Tuple((int64, f8))(_PLAN, _STATE, _WORKSPACE, int64)
 BORDER = types.Tuple((int64, f8, f8))(_PLAN, _STATE, _WORKSPACE, f8)
 FOLLOW = types.void(_PLAN, _STATE, _mat)
 EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
@@ -60,6 +63,8 @@ _hull_contact_at = callable_at(HULL_CONTACT)
 _quadric_at = callable_at(QUADRIC)
 _quadric_row_at = callable_at(QUADRIC_ROW)
 _hulls_at = callable_at(HULLS)
+_ahead_at = callable_at(AHEAD)
+_nearby_at = callable_at(NEARBY)
 _border_at = callable_at(BORDER)
 _follow_at = callable_at(FOLLOW)
 _edges_at = callable_at(EDGES)
@@ -105,6 +110,20 @@ def evaluate_slips(plan, state, q, u, t, ws):
 def gap(plan, state, k, X):
     """Gap of candidate k [m] at the frames X: ``geometry.contact.gap_of``."""
     return _gap_at(plan.gap)(plan, state, k, X)
+
+
+@inlined
+def nearby(plan, state, ws, k):
+    """Feature of a mesh that place k holds or touches next, its gap: ``geometry.mesh_nearby.look_nearby``."""
+    return _nearby_at(plan.nearby)(plan, state, ws, k)
+
+
+@inlined
+def gap_of_free(plan, state, ws, k):
+    """The same of a free candidate at the frames in ws, on a mesh quicker."""
+    if plan.nearby != 0 and plan.surface_kind[k] == ON_MESH:
+        return nearby(plan, state, ws, k)[1] - state.depth[k]
+    return gap(plan, state, k, ws.X)
 
 
 @inlined
@@ -162,6 +181,14 @@ def follow_meshes(plan, state, X):
     """Places on meshes go over to where they have come: ``events.follow_mesh.follow_all``."""
     if plan.follow_meshes != 0:
         _follow_at(plan.follow_meshes)(plan, state, X)
+
+
+@inlined
+def piece_to_border(plan, state, ws, seconds):
+    """How long a piece may be until a border on a mesh: ``events.follow_mesh.border_ahead``."""
+    if plan.border_ahead == 0:
+        return seconds
+    return _ahead_at(plan.border_ahead)(plan, state, ws, seconds)
 
 
 @inlined

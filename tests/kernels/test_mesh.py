@@ -113,7 +113,8 @@ def test_the_gap_is_the_distance_from_all_triangles_one_by_one(name):
 def test_tables_close_around_every_vertex_and_every_box_holds_its_triangles(name):
     mesh, tables = MESHES[name], tables_of(MESHES[name])
     triangle = tables.triangle.reshape(-1, 3)
-    assert sorted(map(sorted, triangle.tolist())) == sorted(map(sorted, mesh.triangles.tolist()))
+    places = [sorted(tables.vertex[corners].tolist()) for corners in triangle]
+    assert sorted(places) == sorted(sorted(mesh.vertices[corners].tolist()) for corners in mesh.triangles)
     ends = np.stack([triangle, np.roll(triangle, -1, axis=1)], -1).reshape(-1, 2)
     assert np.array_equal(ends[tables.neighbour], ends[:, ::-1])
     assert np.array_equal(tables.neighbour[tables.neighbour], np.arange(3 * len(triangle)))
@@ -125,9 +126,8 @@ def test_tables_close_around_every_vertex_and_every_box_holds_its_triangles(name
 
 def check_boxes(tables: MeshTables) -> None:
     count, leaves = len(tables.normal), tables.leaves
-    assert sorted(tables.in_tree) == list(range(count))
-    points = tables.vertex[tables.triangle].reshape(-1, 3, 3)[tables.in_tree]
-    normal, with_slab = tables.normal[tables.in_tree], 0
+    points = tables.vertex[tables.triangle].reshape(-1, 3, 3)
+    normal, with_slab = tables.normal, 0
     for node in range(1, 2 * leaves):
         level = 2 ** int(np.log2(node))
         first, end = (node - level) * count // level, (node - level + 1) * count // level

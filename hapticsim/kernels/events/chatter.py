@@ -71,7 +71,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
         if state.mode[k] < FREE:  # it sleeps
             continue
         near = state.mode[k] == HELD or (
-            not is_far(state, ws, k) and is_near(plan, state, k, ws.X, GAP_CAPTURE)
+            not is_far(state, ws, k) and is_near(plan, state, ws, k, GAP_CAPTURE)
         )
         if near and is_chattering(plan, ws, k) and not is_lost(plan, state, k, ws.X):
             write_contact_row(plan, state, k, m, ws)

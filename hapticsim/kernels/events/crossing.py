@@ -12,6 +12,7 @@ from hapticsim.kernels.events.guards import (
     has_fired,
     has_jump,
     is_gap,
+    is_just_past,
     read_guards,
     row_forces,
 )
@@ -84,6 +85,8 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
             if trial == MOST_TRIALS and worst < -HIT and overlook(plan, state, ws):
                 return 0.0, OVERLOOKED
             if worst >= -HIT or trial == MOST_TRIALS:
+                return step, fired
+            if has_mesh(plan) and is_just_past(plan, state, ws.guard0, ws.guard1, fired):
                 return step, fired
             copy(ws.guard1, ws.guard2)
             copy(ws.qs, ws.rate1)

@@ -16,7 +16,7 @@ from hapticsim.kernels.geometry.mesh_search import BEYOND, is_on_mesh
 from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import FREE
-from hapticsim.kernels.units import gap
+from hapticsim.kernels.units import gap_of_free
 
 CLOSE = 1e-12  # [m] a gap on the cubic that counts as zero
 SEARCHES = 6  # for where what starts closed has parted, if it does; the first guess takes it for a parabola
@@ -51,7 +51,7 @@ def least_gap(plan, state, ws, limit):
             and ws.guard0[k] <= limit
             and has_fired(plan, state, k, ws.guard0, ws.guard2)
         ):
-            phi = gap(plan, state, k, ws.X)
+            phi = gap_of_free(plan, state, ws, k)
             if phi < least:
                 least, which = phi, k
     return least, which
@@ -108,7 +108,7 @@ def dense_crossing(plan, state, ws, h):
         if slope < 0.0:
             return a * h, slope
         go_to(plan, ws, h, a)
-        fa = gap(plan, state, culprit, ws.X)
+        fa = gap_of_free(plan, state, ws, culprit)
         least, _ = least_gap(plan, state, ws, math.inf)
         if not least > HIT:
             return -1.0, 0.0
@@ -121,12 +121,12 @@ def dense_crossing(plan, state, ws, h):
         )  # it may have a bend just there, from one feature to another
         s = 0.5 * (a + b) if flat else a + (b - a) * (fa / (fa - fb))
         go_to(plan, ws, h, s)
-        f = gap(plan, state, culprit, ws.X)
+        f = gap_of_free(plan, state, ws, culprit)
         least, which = least_gap(plan, state, ws, math.inf)
         if f >= -CLOSE and least < -HIT:  # another one has closed before
             culprit, b, fb = which, s, least
             go_to(plan, ws, h, a)
-            fa = gap(plan, state, culprit, ws.X)
+            fa = gap_of_free(plan, state, ws, culprit)
             before, f_before, side = b, fb, 0
             if not fa > 0.0:
                 if plan.hull_contact != 0 and fa >= -HIT:  # a vertex at an edge closes two gaps at once

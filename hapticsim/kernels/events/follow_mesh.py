@@ -8,13 +8,68 @@ would turn at once, and the sphere touches the other side before it gets there.
 
 from __future__ import annotations
 
+from hapticsim.kernels.geometry.contact import sphere_centre
+from hapticsim.kernels.geometry.edges import past_border
 from hapticsim.kernels.geometry.mesh_contact import past_region
-from hapticsim.kernels.geometry.mesh_features import edge_number, ends_of, from_feature, region_margin
+from hapticsim.kernels.geometry.mesh_features import (
+    across,
+    edge_number,
+    ends_of,
+    from_feature,
+    leaves_region,
+    region_margin,
+)
 from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE, centre_in_mesh, first_place, is_on_mesh
+from hapticsim.kernels.geometry.point import (
+    angular_velocity,
+    driven_acceleration,
+    relative_motion,
+    surface_pose,
+)
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.rows.row_table import HELD
 
 CAME_IN = -1e-14  # [m] by which rounding may say that a point is beside every region
 TURNED = 1e-8  # square of the angle by which the normal may turn at once
+
+
+def border_ahead(plan, state, ws, seconds):
+    """How long a piece may be [s], at most ``seconds``, until the first border on a mesh is just passed.
+
+    By velocity and acceleration at the start of the piece, whose frames and ws.du[0] are in ws.  That is off
+    by a sixth of the jerk times t^3, mostly less than what a piece may end past a border (edges.py).
+    """
+    earliest = seconds
+    for k in range(plan.contacts):
+        if is_on_mesh(plan, k) and state.face[k] >= MESH_FEATURE and state.mode[k] == HELD:
+            a, b = plan.row_a[k], plan.row_b[k]
+            px, py, pz = sphere_centre(plan, k, ws.X)
+            ux, uy, uz, ex, ey, ez = relative_motion(a, b, px, py, pz, ws)
+            wx, wy, wz = angular_velocity(b, ws.vel)
+            fx, fy, fz = driven_acceleration(plan, a, px, py, pz, ws.du[0], ws)
+            gx, gy, gz = driven_acceleration(plan, b, px, py, pz, ws.du[0], ws)
+            ex += fx - gx - (wy * uz - wz * uy)
+            ey += fy - gy - (wz * ux - wx * uz)
+            ez += fz - gz - (wx * uy - wy * ux)
+            r0, r1, r2, r3, r4, r5, r6, r7, r8, ox, oy, oz = surface_pose(plan, k, ws.X)
+            x, y, z = px - ox, py - oy, pz - oz
+            vx, vy, vz = r0 * ux + r3 * uy + r6 * uz, r1 * ux + r4 * uy + r7 * uz, r2 * ux + r5 * uy + r8 * uz
+            at = leaves_region(
+                plan,
+                state.face[k] - MESH_FEATURE,
+                -past_border(plan, k),
+                r0 * x + r3 * y + r6 * z,
+                r1 * x + r4 * y + r7 * z,
+                r2 * x + r5 * y + r8 * z,
+                vx,
+                vy,
+                vz,
+                r0 * ex + r3 * ey + r6 * ez,
+                r1 * ex + r4 * ey + r7 * ez,
+                r2 * ex + r5 * ey + r8 * ez,
+            )
+            earliest = min(earliest, at)
+    return earliest
 
 
 def follow_all(plan, state, X):
@@ -31,8 +86,10 @@ def follow(plan, state, k, X):
     feature = state.face[k] - MESH_FEATURE
     x, y, z = centre_in_mesh(plan, k, X)
     _, nx, ny, nz = from_feature(plan, feature, x, y, z)
-    least, found = TURNED, -1
-    if feature < faces:
+    least, found = try_feature(plan, across(plan, feature, x, y, z), x, y, z, nx, ny, nz, TURNED, -1)
+    if found >= 0:
+        pass  # nearly always
+    elif feature < faces:
         for i in range(3):
             v = plan.mesh_triangle[3 * feature + i]
             least, found = nearest_normal(plan, v, x, y, z, nx, ny, nz, least, found)

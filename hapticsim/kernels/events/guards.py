@@ -19,13 +19,13 @@ import math
 
 from hapticsim.kernels.events.inside import has_no_gap, takes_edges
 from hapticsim.kernels.geometry.contact import has_ends
-from hapticsim.kernels.geometry.edges import BEND, margin
+from hapticsim.kernels.geometry.edges import BEND, margin, past_border
 from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.row_forces import write_row_forces
-from hapticsim.kernels.units import feasible_forces, gap, read_friction_guards
+from hapticsim.kernels.units import feasible_forces, gap, gap_of_free, read_friction_guards
 
 FIRE = 1e-12  # beyond this a guard has fired
 HIT = 5e-11  # this near to zero the crossing is found
@@ -78,7 +78,7 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
                 guards[k] = ws.apart[k]
                 continue
             ignored = full or has_no_gap(plan, state, k) or ws.overlooked[k] == 1
-            guards[k] = math.inf if ignored else gap(plan, state, k, ws.X)
+            guards[k] = math.inf if ignored else gap_of_free(plan, state, ws, k)
         elif state.mode[k] < FREE:  # it sleeps
             guards[k] = math.inf
     read_row_guards(plan, state, q, u, t, ws, m, guards)
@@ -167,6 +167,20 @@ def first_fired(plan, state, start, end):
         if end[g] < worst and has_fired(plan, state, g, start, end):
             worst, which = end[g], g
     return worst, which
+
+
+@kernel
+def is_just_past(plan, state, start, end, fired):
+    """True where guard ``fired``, the worst, is a border on a mesh, passed by next to nothing, and what else
+    fired is found."""
+    if not is_border(plan, state, fired):
+        return False
+    if end[fired] < -2.0 * past_border(plan, block_of_guard(state, fired)):
+        return False
+    for g in range(end.size):
+        if end[g] < -HIT and not is_border(plan, state, g) and has_fired(plan, state, g, start, end):
+            return False
+    return True
 
 
 @kernel

@@ -7,6 +7,8 @@ from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
 from hapticsim.kernels.geometry.contact import is_between_features, witness, witness_beside
+from hapticsim.kernels.geometry.mesh_contact import nearby_witness
+from hapticsim.kernels.geometry.mesh_search import is_on_mesh
 from hapticsim.kernels.geometry.point import surface_pose
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
@@ -58,7 +60,9 @@ def report_between(plan, state, out, ws, begin, end):
         if takes_edges(plan, k) and state.face[k] == 0:
             out.gap[k] = NOWHERE
             continue
-        if is_between_features(plan, k):
+        if is_on_mesh(plan, k):
+            phi, nx, ny, nz, cx, cy, cz, _ = nearby_witness(plan, state, k, ws)
+        elif is_between_features(plan, k):
             phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
         else:
             phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness_beside(plan, state, k, pose, ws.X)

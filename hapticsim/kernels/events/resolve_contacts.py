@@ -8,10 +8,11 @@ from hapticsim.kernels.events.inside import (
     GAP_CAPTURE,
     LEFT_OUT,
     forget_feature,
-    hold_here,
+    hold_at,
     is_near,
     look_inside,
     takes_edges,
+    where_of_free,
     work_to_close,
 )
 from hapticsim.kernels.geometry.corner import LEVEL
@@ -41,6 +42,7 @@ from hapticsim.kernels.units import (
     evaluate_slips,
     follow_meshes,
     gap,
+    gap_of_free,
     let_go_driver,
     terms,
     wake_touched,
@@ -83,10 +85,10 @@ def touching(plan, state, ws, out, m):
                 continue
             if is_far(state, ws, k) and state.depth[k] == 0.0:
                 continue
-            if state.face[k] == 0 and state.depth[k] == 0.0 and gap(plan, state, k, ws.X) > LEVEL:
+            if state.face[k] == 0 and state.depth[k] == 0.0 and gap_of_free(plan, state, ws, k) > LEVEL:
                 continue  # the commonest case
             look_inside(plan, state, ws, out, m, k)
-            if not found and is_near(plan, state, k, ws.X, GAP_TOUCH):
+            if not found and is_near(plan, state, ws, k, GAP_TOUCH):
                 write_contact_row(plan, state, k, 0, ws)
                 found = rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST
     return found
@@ -119,7 +121,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
         if state.mode[k] == HELD:
             if is_leaving(plan, state, ws, k, leaving) or m == ws.rows.size:
                 continue
-        elif state.mode[k] < FREE or is_far(state, ws, k) or not is_near(plan, state, k, ws.X, GAP_TOUCH):
+        elif state.mode[k] < FREE or is_far(state, ws, k) or not is_near(plan, state, ws, k, GAP_TOUCH):
             continue
         elif room > 0:
             room -= 1
@@ -242,7 +244,7 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
             kept, work = first, 0.0
             for i in range(first, m):
                 if ws.grad[i - first] <= 1e-9 * scale:
-                    work += work_to_close(plan, state, ws.rows[i], ws.x[i - first], ws.X)
+                    work += work_to_close(plan, state, ws, ws.rows[i], ws.x[i - first])
                     ws.rows[kept] = ws.rows[i]
                     kept += 1
             m = kept
@@ -254,7 +256,8 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
         if imposed:
             i += 1
         if imposed and state.mode[k] == FREE:
-            hold_here(plan, state, k, ws.X)
+            face, height, _ = where_of_free(plan, state, ws, k)
+            hold_at(state, k, face, height)
             record(out, TOUCH, k, lost, t)
             lost = 0.0
         if imposed and closes and state.depth[k] != 0.0:

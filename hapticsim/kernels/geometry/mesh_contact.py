@@ -7,6 +7,7 @@ row are those of ``contact``, with the curvature around an edge or a vertex.
 from __future__ import annotations
 
 from hapticsim.kernels.geometry.mesh_features import curvature_term, from_feature, region_margin
+from hapticsim.kernels.geometry.mesh_nearby import NOWHERE
 from hapticsim.kernels.geometry.mesh_search import (
     BEYOND,
     MESH_FEATURE,
@@ -16,9 +17,7 @@ from hapticsim.kernels.geometry.mesh_search import (
 )
 from hapticsim.kernels.geometry.point import place, point_row, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
-from hapticsim.kernels.units import next_feature
-
-NOWHERE = 1e3  # [m] gap of a place that waits
+from hapticsim.kernels.units import nearby, next_feature
 
 
 @inlined
@@ -32,8 +31,22 @@ def feature_of(plan, state, k, X):
 @kernel
 def mesh_witness(plan, state, k, X):
     """Gap [m], normal out of the mesh (world), centre of the sphere (world), and the feature."""
+    return witness_of(plan, state, k, feature_of(plan, state, k, X), X)
+
+
+@kernel
+def nearby_witness(plan, state, k, ws):
+    """The same at the frames in ws, quicker."""
+    feature = state.face[k] - MESH_FEATURE
+    if feature < 0:
+        feature = nearby(plan, state, ws, k)[0]
+    return witness_of(plan, state, k, feature, ws.X)
+
+
+@kernel
+def witness_of(plan, state, k, feature, X):
+    """The same of a feature that is known."""
     cx, cy, cz = place(plan.row_a[k], plan.row_point_a[k], X)
-    feature = feature_of(plan, state, k, X)
     if feature == NO_FEATURE:
         gap = NOWHERE if is_waiting(plan, state, k) else BEYOND
         return gap, 0.0, 0.0, 1.0, cx, cy, cz, feature
@@ -64,7 +77,7 @@ def past_region(plan, state, k, X):
 @kernel
 def mesh_row(plan, state, k, i, ws):
     """Write row i of ws.A and ws.s for the feature of place k; return its gap [m]."""
-    phi, nx, ny, nz, cx, cy, cz, feature = mesh_witness(plan, state, k, ws.X)
+    phi, nx, ny, nz, cx, cy, cz, feature = nearby_witness(plan, state, k, ws)
     tx, ty, tz = point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     ws.b[i] = 0.0
     if feature == NO_FEATURE:

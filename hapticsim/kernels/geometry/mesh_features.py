@@ -16,6 +16,7 @@ import math
 
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
+FACE, FIRST_EDGE, FIRST_CORNER = 0, 1, 4  # parts of a triangle: its edges and corners one after the other
 POINT = 1e-12  # [m] nearer to an edge or a vertex than this there is no direction from it but its own normal
 
 
@@ -81,6 +82,91 @@ def region_margin(plan, feature, x, y, z):
 
 
 @kernel
+def across(plan, feature, x, y, z):
+    """The feature beyond the border that a point is farthest past, or nearest to."""
+    faces = plan.mesh_normal.shape[0]
+    least, beyond = math.inf, -1
+    if feature < faces:
+        for half_edge in range(3 * feature, 3 * feature + 3):
+            margin = inward(plan, half_edge, x, y, z)
+            if margin < least:
+                least, beyond = margin, faces + edge_number(plan, half_edge)
+        return beyond
+    if feature < 4 * faces:
+        half_edge = feature - faces
+        other = plan.mesh_neighbour[half_edge]
+        a, b = ends_of(plan, half_edge)
+        over, over_other = inward(plan, half_edge, x, y, z), inward(plan, other, x, y, z)
+        past_a, past_b = along(plan, a, b, x, y, z), along(plan, b, a, x, y, z)
+        if min(past_a, past_b) < -max(over, over_other):
+            return 4 * faces + (a if past_a < past_b else b)
+        return half_edge // 3 if over > over_other else other // 3
+    v = feature - 4 * faces
+    for i in range(plan.mesh_ring_start[v], plan.mesh_ring_start[v + 1]):
+        half_edge = plan.mesh_ring[i]
+        _, w = ends_of(plan, half_edge)
+        margin = -along(plan, v, w, x, y, z)
+        if margin < least:
+            least, beyond = margin, faces + edge_number(plan, half_edge)
+    return beyond
+
+
+@inlined
+def time_below(start, rate, change, level):
+    """When start + rate t + change t^2 / 2 falls to ``level`` [s]; inf where it never does, or is there."""
+    above = start - level
+    square = rate * rate - 2.0 * change * above
+    if above <= 0.0 or square < 0.0:
+        return math.inf
+    slope = math.sqrt(square) - rate
+    return 2.0 * above / slope if slope > 0.0 else math.inf
+
+
+@kernel
+def leaves_over(plan, half_edge, sign, level, x, y, z, vx, vy, vz, ax, ay, az):
+    """When a point moving so has ``inward``, times sign, at ``level`` [s]: of planes across an edge."""
+    here = sign * inward(plan, half_edge, x, y, z)
+    rate = sign * inward(plan, half_edge, x + vx, y + vy, z + vz) - here
+    change = sign * inward(plan, half_edge, x + ax, y + ay, z + az) - here
+    return time_below(here, rate, change, level)
+
+
+@kernel
+def leaves_past(plan, a, b, sign, level, x, y, z, vx, vy, vz, ax, ay, az):
+    """The same of ``along``: of planes through a vertex."""
+    here = sign * along(plan, a, b, x, y, z)
+    rate = sign * along(plan, a, b, x + vx, y + vy, z + vz) - here
+    change = sign * along(plan, a, b, x + ax, y + ay, z + az) - here
+    return time_below(here, rate, change, level)
+
+
+@kernel
+def leaves_region(plan, feature, level, x, y, z, vx, vy, vz, ax, ay, az):
+    """When the margin of a region falls to ``level`` [s], for a point of velocity v and acceleration a in the
+    axes of the mesh; inf where it does not."""
+    faces = plan.mesh_normal.shape[0]
+    first = math.inf
+    if feature < faces:
+        for half_edge in range(3 * feature, 3 * feature + 3):
+            t = leaves_over(plan, half_edge, 1.0, level, x, y, z, vx, vy, vz, ax, ay, az)
+            first = min(first, t)
+    elif feature < 4 * faces:
+        half_edge = feature - faces
+        a, b = ends_of(plan, half_edge)
+        first = leaves_over(plan, half_edge, -1.0, level, x, y, z, vx, vy, vz, ax, ay, az)
+        other = plan.mesh_neighbour[half_edge]
+        first = min(first, leaves_over(plan, other, -1.0, level, x, y, z, vx, vy, vz, ax, ay, az))
+        first = min(first, leaves_past(plan, a, b, 1.0, level, x, y, z, vx, vy, vz, ax, ay, az))
+        first = min(first, leaves_past(plan, b, a, 1.0, level, x, y, z, vx, vy, vz, ax, ay, az))
+    else:
+        v = feature - 4 * faces
+        for i in range(plan.mesh_ring_start[v], plan.mesh_ring_start[v + 1]):
+            _, w = ends_of(plan, plan.mesh_ring[i])
+            first = min(first, leaves_past(plan, v, w, -1.0, level, x, y, z, vx, vy, vz, ax, ay, az))
+    return first
+
+
+@kernel
 def from_feature(plan, feature, x, y, z):
     """Distance [m] of a point from a feature, below 0 behind it, and the normal there, four scalars.
 
@@ -119,37 +205,63 @@ def nearest_of_triangle(plan, t, x, y, z, least):
 
     least   [m^2] a square beyond which only that it is beyond counts.
     """
-    faces, first = plan.mesh_normal.shape[0], 3 * t
-    n = plan.mesh_normal[t]
-    p = plan.mesh_vertex[plan.mesh_triangle[first]]
-    height = (x - p[0]) * n[0] + (y - p[1]) * n[1] + (z - p[2]) * n[2]
-    if height * height >= least:
-        return t, math.inf
-    beyond = False
-    for i in range(3):
-        a, b = ends_of(plan, first + i)
-        p, q = plan.mesh_vertex[a], plan.mesh_vertex[b]
-        ex, ey, ez = q[0] - p[0], q[1] - p[1], q[2] - p[2]
-        mx, my, mz = n[1] * ez - n[2] * ey, n[2] * ex - n[0] * ez, n[0] * ey - n[1] * ex
-        dx, dy, dz = x - p[0], y - p[1], z - p[2]
-        inside = dx * mx + dy * my + dz * mz
-        if inside < 0.0:
-            beyond = True
-            ahead = dx * ex + dy * ey + dz * ez
-            behind = (x - q[0]) * ex + (y - q[1]) * ey + (z - q[2]) * ez
-            if ahead >= 0.0 and behind <= 0.0:
-                square = inside * inside / (ex * ex + ey * ey + ez * ez)
-                return faces + edge_number(plan, first + i), height * height + square
-    if not beyond:
-        return t, height * height
-    nearest, shortest = -1, math.inf
-    for i in range(3):
-        v = plan.mesh_triangle[first + i]
-        p = plan.mesh_vertex[v]
-        square = (x - p[0]) ** 2 + (y - p[1]) ** 2 + (z - p[2]) ** 2
-        if square < shortest:
-            nearest, shortest = v, square
-    return 4 * faces + nearest, shortest
+    first, n = 3 * t, plan.mesh_normal[t]
+    a, b = plan.mesh_vertex[plan.mesh_triangle[first]], plan.mesh_vertex[plan.mesh_triangle[first + 1]]
+    c = plan.mesh_vertex[plan.mesh_triangle[first + 2]]
+    part, square = nearest_part(
+        a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2], n[0], n[1], n[2], x, y, z, least
+    )
+    return feature_of_part(plan, t, part), square
+
+
+@inlined
+def feature_of_part(plan, t, part):
+    """The feature that a part of triangle t is."""
+    faces = plan.mesh_normal.shape[0]
+    if part == FACE:
+        return t
+    if part < FIRST_CORNER:
+        return faces + edge_number(plan, 3 * t + part - FIRST_EDGE)
+    return 4 * faces + plan.mesh_triangle[3 * t + part - FIRST_CORNER]
+
+
+@inlined
+def nearest_part(ax, ay, az, bx, by, bz, cx, cy, cz, nx, ny, nz, x, y, z, least):
+    """The part of a triangle a, b, c with the normal n that is nearest: as ``nearest_of_triangle``."""
+    height = (x - ax) * nx + (y - ay) * ny + (z - az) * nz
+    if height * height > least:
+        return FACE, math.inf
+    beside_c, along_ab, square = beside_edge(ax, ay, az, bx, by, bz, nx, ny, nz, x, y, z)
+    if beside_c and along_ab:
+        return FIRST_EDGE, height * height + square
+    beside_a, along_bc, square = beside_edge(bx, by, bz, cx, cy, cz, nx, ny, nz, x, y, z)
+    if beside_a and along_bc:
+        return FIRST_EDGE + 1, height * height + square
+    beside_b, along_ca, square = beside_edge(cx, cy, cz, ax, ay, az, nx, ny, nz, x, y, z)
+    if beside_b and along_ca:
+        return FIRST_EDGE + 2, height * height + square
+    if not (beside_a or beside_b or beside_c):
+        return FACE, height * height
+    part, shortest = FIRST_CORNER, (x - ax) ** 2 + (y - ay) ** 2 + (z - az) ** 2
+    square = (x - bx) ** 2 + (y - by) ** 2 + (z - bz) ** 2
+    if square < shortest:
+        part, shortest = FIRST_CORNER + 1, square
+    square = (x - cx) ** 2 + (y - cy) ** 2 + (z - cz) ** 2
+    if square < shortest:
+        part, shortest = FIRST_CORNER + 2, square
+    return part, shortest
+
+
+@inlined
+def beside_edge(px, py, pz, qx, qy, qz, nx, ny, nz, x, y, z):
+    """Whether a point is beyond the edge from p to q, whether between its ends, how far beyond, squared."""
+    ex, ey, ez = qx - px, qy - py, qz - pz
+    mx, my, mz = ny * ez - nz * ey, nz * ex - nx * ez, nx * ey - ny * ex
+    dx, dy, dz = x - px, y - py, z - pz
+    inside = dx * mx + dy * my + dz * mz
+    ahead = dx * ex + dy * ey + dz * ez
+    behind = (x - qx) * ex + (y - qy) * ey + (z - qz) * ez
+    return inside < 0.0, ahead >= 0.0 and behind <= 0.0, inside * inside / (ex * ex + ey * ey + ez * ez)
 
 
 @kernel

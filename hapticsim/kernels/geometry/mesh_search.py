@@ -108,61 +108,91 @@ def is_surely_beyond(box, slab, n, x, y, z, least):
 def is_another_contact(plan, state, k, first, feature, x, y, z):
     """True where a feature faces the point, at a local minimum of its distance, and no place holds it, or one
     with the same normal."""
+    for other in range(first, first + plan.edge_places[first]):
+        if other != k and state.face[other] == MESH_FEATURE + feature:
+            return False
     distance, nx, ny, nz = from_feature(plan, feature, x, y, z)
     if distance <= 0.0 or region_margin(plan, feature, x, y, z) < 0.0:
         return False
     for other in range(first, first + plan.edge_places[first]):
         if other != k and state.face[other] >= MESH_FEATURE:
             held = state.face[other] - MESH_FEATURE
-            if held == feature:
-                return False
             _, mx, my, mz = from_feature(plan, held, x, y, z)
             if (nx - mx) ** 2 + (ny - my) ** 2 + (nz - mz) ** 2 < SAME:
                 return False
     return True
 
 
+@kernel
+def next_leaf(plan, k, x, y, z, least, node, pending, leaves_in):
+    """The next leaf on the way down the tree that may hold something no farther than the square ``least``.
+
+    node, pending, leaves_in   the leaf before, the way back from there, and how many leaves a node so deep
+    has: 0, 0 and 0 at first.
+    Returns the same of the next leaf; node 0 where there is none.
+    """
+    root, leaves = plan.mesh_root[k], plan.mesh_leaves[k]
+    start, count = plan.mesh_first[k], plan.mesh_count[k]
+    goes_back = node > 0
+    square = 0.0
+    if not goes_back:
+        node, leaves_in = 1, leaves
+        square = square_from_box(plan.mesh_box[root + 1], x, y, z)
+    while True:
+        if goes_back:
+            if pending == 0:
+                return 0, 0, 0
+            while pending & 1 == 0:
+                node, leaves_in, pending = node // 2, 2 * leaves_in, pending // 2
+            node ^= 1
+            pending ^= 1
+            square = square_from_box(plan.mesh_box[root + node], x, y, z)
+        goes_back = True
+        if square <= least:
+            slab = plan.mesh_slab[root + node]
+            if slab[0] < math.inf:
+                first_in, end_in = triangles_in(node, leaves_in, leaves, count)
+                middle = start + first_in + (end_in - first_in) // 2
+                if is_surely_beyond(
+                    plan.mesh_box[root + node], slab, plan.mesh_normal[middle], x, y, z, least
+                ):
+                    continue
+            if node >= leaves:
+                return node, pending, leaves_in
+            node, leaves_in, pending = 2 * node, leaves_in // 2, 2 * pending + 1
+            square = square_from_box(plan.mesh_box[root + node], x, y, z)
+            other = square_from_box(plan.mesh_box[root + node + 1], x, y, z)
+            if other < square:
+                node, square = node + 1, other
+            goes_back = False
+
+
+@inlined
+def triangles_in(node, leaves_in, leaves, count):
+    """The first place of what a node of the tree holds, and the place after it."""
+    return (node * leaves_in - leaves) * count // leaves, ((node + 1) * leaves_in - leaves) * count // leaves
+
+
 def find_feature(plan, state, k, X):
-    """The feature that place k, which holds none, is about to touch, or NO_FEATURE."""
+    """The feature that place k, which holds none, is about to touch, or NO_FEATURE.
+
+    Of two that are equally near the one of the smaller number.
+    """
     x, y, z = centre_in_mesh(plan, k, X)
     first = first_place(plan, k)
     alone = is_first_alone(plan, state, k, first)
     found = NO_FEATURE
     least = math.inf if alone else (plan.row_length[k] + BEYOND) ** 2
-    root, leaves = plan.mesh_root[k], plan.mesh_leaves[k]
-    start, count = plan.mesh_first[k], plan.mesh_count[k]
-    node, pending, looked, leaves_in = 1, 0, 0, leaves
-    square = square_from_box(plan.mesh_box[root + 1], x, y, z)
-    while True:
-        if square < least:
-            first_in = (node * leaves_in - leaves) * count // leaves
-            end_in = ((node + 1) * leaves_in - leaves) * count // leaves
-            slab, is_far = plan.mesh_slab[root + node], False
-            if slab[0] < math.inf:
-                middle = plan.mesh_in_tree[start + first_in + (end_in - first_in) // 2]
-                is_far = is_surely_beyond(
-                    plan.mesh_box[root + node], slab, plan.mesh_normal[middle], x, y, z, least
-                )
-            if not is_far and node < leaves:
-                node, leaves_in, pending = 2 * node, leaves_in // 2, 2 * pending + 1
-                square = square_from_box(plan.mesh_box[root + node], x, y, z)
-                other = square_from_box(plan.mesh_box[root + node + 1], x, y, z)
-                if other < square:
-                    node, square = node + 1, other
-                continue
-            if not is_far:
-                for i in range(start + first_in, start + end_in):
-                    t = plan.mesh_in_tree[i]
-                    feature, nearest = nearest_of_triangle(plan, t, x, y, z, least)
-                    if nearest < least and (
-                        alone or is_another_contact(plan, state, k, first, feature, x, y, z)
-                    ):
-                        found, least = feature, nearest
-                looked += 1
-        if pending == 0 or looked == MOST_LEAVES:
-            return found
-        while pending & 1 == 0:
-            node, leaves_in, pending = node // 2, 2 * leaves_in, pending // 2
-        node ^= 1
-        pending ^= 1
-        square = square_from_box(plan.mesh_box[root + node], x, y, z)
+    leaves, start, count = plan.mesh_leaves[k], plan.mesh_first[k], plan.mesh_count[k]
+    node, pending, leaves_in = 0, 0, 0
+    for _ in range(MOST_LEAVES):
+        node, pending, leaves_in = next_leaf(plan, k, x, y, z, least, node, pending, leaves_in)
+        if node == 0:
+            break
+        first_in, end_in = triangles_in(node, leaves_in, leaves, count)
+        for i in range(start + first_in, start + end_in):
+            feature, nearest = nearest_of_triangle(plan, i, x, y, z, least)
+            is_nearer = nearest < least or (nearest == least and feature < found)
+            if is_nearer and (alone or is_another_contact(plan, state, k, first, feature, x, y, z)):
+                found, least = feature, nearest
+    return found

@@ -97,6 +97,20 @@ def motion(frame, px, py, pz, ws):
 
 
 @inlined
+def driven_acceleration(plan, frame, px, py, pz, udot, ws):
+    """What udot adds to the acceleration of the material point of a body at p, three scalars."""
+    ax = ay = az = bx = by = bz = 0.0
+    if frame >= 0:
+        for r in range(plan.frame_first[frame], plan.frame_end[frame]):
+            V = ws.V[frame, r]
+            ax, ay, az = ax + udot[r] * V[0], ay + udot[r] * V[1], az + udot[r] * V[2]
+            bx, by, bz = bx + udot[r] * V[3], by + udot[r] * V[4], bz + udot[r] * V[5]
+        x, y, z = px - ws.X[frame, 9], py - ws.X[frame, 10], pz - ws.X[frame, 11]
+        bx, by, bz = bx + ay * z - az * y, by + az * x - ax * z, bz + ax * y - ay * x
+    return bx, by, bz
+
+
+@inlined
 def angular_velocity(frame, motion_of):
     """Angular velocity or acceleration of a body from ws.vel or ws.acc, three scalars."""
     if frame < 0:

@@ -25,14 +25,17 @@ def sizes_of_run(
     ni: int = 0,
     nj: int = 0,
     ns: int = 0,
+    nm: int = 0,
 ) -> dict[str, int]:
     """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once.
 
     ni : contacts of a scene in the time-stepping regime, or where bodies sleep, else 0.
     ns : trees of a scene where bodies sleep, else 0.
+    nm : contacts of a scene with a mesh that may be touched, else 0.
     """
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF, "nt": max(1, nt)}
-    given |= {"volumes": volumes, "ni": ni, "nj": nj, "ns": ns, "nz": min(ni, MOST_NEAR) if nj else 0}
+    given |= {"volumes": volumes, "ni": ni, "nj": nj, "ns": ns, "nm": nm}
+    given["nz"] = min(ni, MOST_NEAR) if nj else 0
     return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
 
 

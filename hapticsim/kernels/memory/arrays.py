@@ -33,6 +33,7 @@ EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS, REHEARSAL = range(7)
 HELD_ROWS, SLIPPING, MAY_RESPOND, RESPONDED = range(4)
 # State.safety: codes.Safety, codes.Fault, most arm and most disarm requests seen
 MODE, FAULTS, ARMS, DISARMS = range(4)
+AROUND = 96  # triangles near a sphere that are listed, at most
 HULL = 1024  # features of a kind that a hull may have, at most
 PORT = 15  # numbers that each port of the coupler remembers of its swing (oscillation.py)
 SWING = 2 * PORT + 1  # of both, and a mark
@@ -51,8 +52,10 @@ class Plan(Block):
     quadric: Int  # 0 without ellipsoids and cones, as the next
     quadric_row: Int
     find_far: Int  # 0 with few pairs of shapes
-    follow_meshes: Int  # 0 without meshes, as the next two
+    follow_meshes: Int  # 0 without meshes, as the next four
+    border_ahead: Int
     first_border: Int
+    nearby: Int
     next_feature: Int
     choose: Int
     terms: Int
@@ -175,10 +178,9 @@ class Plan(Block):
     mesh_box: Matrix = of("boxes, 6")  # [m] least x, y, z, then largest, in the axes of the mesh
     mesh_slab: Matrix = of("boxes, 2")  # [m] heights between which all is, along the normal of the middle
     # triangle; inf of large boxes
-    mesh_in_tree: IntVector = of("triangles")  # triangles in the order of the leaves of the tree
     mesh_vertex: Matrix = of("vertices, 3")  # [m] of all meshes, in the axes of each
     mesh_vertex_normal: Matrix = of("vertices, 3")  # sum of the normals around it, weighted by their angles
-    mesh_normal: Matrix = of("triangles, 3")  # unit, outward
+    mesh_normal: Matrix = of("triangles, 3")  # unit, outward; triangles in the order of the leaves
     mesh_triangle: IntVector = of("3 * triangles")  # vertices of each, counter-clockwise from outside
     mesh_neighbour: IntVector = of("3 * triangles")  # 3 t + i of the same edge in the triangle beyond it
     mesh_ring_start: IntVector = of("vertices + 1")  # first entry of each vertex in mesh_ring
@@ -431,6 +433,13 @@ class Workspace(Block):
     pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py, hull_places.py)
     hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first
     hull_near: IntVector = of("2 * HULL")  # edges of both that may be near, those of A first
+    around: IntMatrix = of("nm, AROUND")  # triangles near the sphere of a pair (mesh_nearby.py)
+    around_shape: Cube = of("nm, AROUND, 12")  # their corners and normals, side by side
+    around_apart: Matrix = of("nm, AROUND")  # [m] of each from the place for which they were listed
+    around_place: Matrix = of("nm, 4")  # [m] this place, in the axes of the mesh, and how far from it all are
+    # listed; below 0: there were too many, and how far from it there may be fewer
+    around_count: IntVector = of("nm")
+    around_more: Vector = of("nm")  # [m] by how much the next list is to reach farther
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick

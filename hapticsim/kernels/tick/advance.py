@@ -27,6 +27,7 @@ from hapticsim.kernels.units import (
     dispatch_event,
     find_far_pairs,
     gap,
+    piece_to_border,
     put_edges_in_places,
     resolve,
     rest_chattering_contacts,
@@ -60,6 +61,7 @@ def advance(plan, state, inp, out, ws, m):
         watching = handled < plan.max_events and passed < MOST_PASSED and out.counts[REHEARSAL] == 0
         reach = longest_piece(plan, state, ws, remaining) if watching else remaining
         reach = piece_on_rims(plan, ws, m, reach) if watching else reach
+        reach = piece_to_border(plan, state, ws, reach) if watching else reach
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         unseen = not watching and pushes_in(plan, state, ws)
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
@@ -77,7 +79,7 @@ def advance(plan, state, inp, out, ws, m):
         if fired < 0 and reach == remaining:
             break
         t += taken
-        if fired < 0:  # something fast may touch later in the tick
+        if fired < 0:  # something fast may touch later in the tick, or the border was a little farther
             passed += 1
             m = start_next_piece(plan, state, inp, out, ws, t, m)
             continue

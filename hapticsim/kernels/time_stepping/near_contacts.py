@@ -105,7 +105,7 @@ def how_near(plan, state, out, k, reach, ws):
         return NEAR if meets(plan, state, k, ws.X) else FAR
     if out.gap[k] > reach:
         return FAR
-    if is_near(plan, state, k, ws.X, reach):
+    if is_near(plan, state, ws, k, reach):
         return NEAR
     return BESIDE if 0.0 <= where(plan, state, k, ws.X)[1] <= reach else FAR
 
