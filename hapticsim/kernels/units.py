@@ -51,6 +51,7 @@ FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec
 TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
 SLEEP = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE)
 WAKE = int64(_PLAN, _STATE, _WORKSPACE, f8)
+HOLD = types.void(_PLAN, _WORKSPACE, _vec)
 REST = types.void(_PLAN, _STATE, _OUTPUT, _WORKSPACE)
 CHOICE = int64(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 
@@ -82,6 +83,7 @@ _time_step_at = callable_at(TIME_STEP)
 _sleep_at = callable_at(SLEEP)
 _wake_at = callable_at(WAKE)
 _rest_at = callable_at(REST)
+_hold_at = callable_at(HOLD)
 _choice_at = callable_at(CHOICE)
 _free_stage_at = callable_at(FREE_STAGE)
 _stage_at = callable_at(STAGE)
@@ -214,10 +216,8 @@ def stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
         det = 1.0
     else:
         det = _stage_at(plan.stage)(plan, state, inp, ws, q, u, t, qdot, udot, m)
-    if ws.sleepers[0] > 0:
-        for r in range(udot.size):
-            if ws.asleep[plan.tree_of_speed[r]] == 1:
-                udot[r] = 0.0
+    if plan.hold_still != 0:
+        _hold_at(plan.hold_still)(plan, ws, udot)
     return det
 
 

@@ -64,7 +64,8 @@ class Plan(Block):
     forces_of_islands: Int
     change_of_islands: Int
     time_step: Int  # 0 where contacts are located and embedded
-    put_to_sleep: Int  # 0 where nothing sleeps, as the next three
+    put_to_sleep: Int  # 0 where nothing sleeps, as the next four
+    hold_still: Int
     sleep_on: Int
     wake_touched: Int
     count_rest: Int

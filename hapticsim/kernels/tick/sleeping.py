@@ -89,6 +89,14 @@ def sleeps(plan, ws, k):
     return (a < 0 or ws.asleep[a] == 1) and (b < 0 or ws.asleep[b] == 1)
 
 
+def hold_still(plan, ws, udot):
+    """What sleeps is not accelerated: udot (nu,) becomes 0 there, whatever a stage found."""
+    if ws.sleepers[0] > 0:
+        for r in range(udot.size):
+            if ws.asleep[plan.tree_of_speed[r]] == 1:
+                udot[r] = 0.0
+
+
 def wake_touched(plan, state, ws, within):
     """Wake what sleeps and is no farther from what is awake than ``within`` [m], at the frames in ws, and all
     that touches it.  Returns how many trees woke."""
