@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hapticsim.codes import EQUATION_ROW, SPEEDS_ROW
-from hapticsim.model.constraints import Row, bodies_of
+from hapticsim.model.constraints import Row
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Scene
@@ -89,15 +89,16 @@ def plan_of_sleep(
     if sleep is None:
         return {"rest_ticks": 0, "rest_speed": rest}
     of_speed, reach = trees["tree_of_speed"], np.zeros(trees["tree_first"].size)
-    bodies = bodies_of(scene.constraints) | ({scene.handle.body} if scene.handle else set())
     laws = {law.joint for law in scene.torque_laws}
     driven = {-1}
     for rows in (trees["row_tree_a"], trees["row_tree_b"]):
         driven.update(rows[: switches.size][switches >= 0].tolist())
+        driven.update(rows[switches.size :].tolist())  # of constraints
     for frame, first, end, size in zip(frames, trees["frame_first"], trees["frame_end"], sizes, strict=True):
         if end > first:
             reach[of_speed[first]] = max(reach[of_speed[first]], size)
-            driven |= {int(of_speed[first])} if frame in bodies else set()
+            if scene.handle is not None and frame == scene.handle.body:
+                driven.add(int(of_speed[first]))
     for joint in model.moving_joints:
         start = model.u_slice(joint.name).start
         driven |= {int(of_speed[start])} if joint.name in laws else set()

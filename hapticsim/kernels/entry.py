@@ -31,8 +31,8 @@ from hapticsim.kernels.events.resolve_contacts import resolve_contacts
 from hapticsim.kernels.events.switching import activate_touched, follow_switches, resolve_switched_constraints
 from hapticsim.kernels.geometry.contact import contact_row, gap_of
 from hapticsim.kernels.geometry.hull_contact import nearest_of_features
-from hapticsim.kernels.geometry.mesh_nearby import look_nearby
-from hapticsim.kernels.geometry.mesh_search import find_feature
+from hapticsim.kernels.geometry.mesh.nearby import look_nearby
+from hapticsim.kernels.geometry.mesh.search import find_feature
 from hapticsim.kernels.geometry.quadric import nearest_on_quadric, quadric_row
 from hapticsim.kernels.haptics.lockstep import LOCKSTEP, run_lockstep
 from hapticsim.kernels.machine_code import foreign

@@ -116,7 +116,7 @@ def gap(plan, state, k, X):
 
 @inlined
 def nearby(plan, state, ws, k):
-    """Feature of a mesh that place k holds or touches next, its gap: ``geometry.mesh_nearby.look_nearby``."""
+    """Feature of a mesh that place k holds or touches next, its gap: ``geometry.mesh.nearby.look_nearby``."""
     return _nearby_at(plan.nearby)(plan, state, ws, k)
 
 
@@ -136,7 +136,7 @@ def where(plan, state, k, X):
 
 @inlined
 def next_feature(plan, state, k, X):
-    """Feature of a mesh that place k is about to touch, or -1: ``geometry.mesh_search.find_feature``."""
+    """Feature of a mesh that place k is about to touch, or -1: ``geometry.mesh.search.find_feature``."""
     return _feature_at(plan.next_feature)(plan, state, k, X)
 
 

@@ -94,6 +94,10 @@ def adopt(source, target):
     for i in range(target.face.size):
         target.face[i] = source.face[i]
         target.depth[i] = source.depth[i]
+    for i in range(target.impulse.size):
+        target.impulse[i] = source.impulse[i]
+    for i in range(target.still.size):
+        target.still[i] = source.still[i]
     for i in range(target.combine.shape[0]):
         for j in range(target.combine.shape[1]):
             target.combine[i, j] = source.combine[i, j]

@@ -17,7 +17,7 @@ from hapticsim.kernels.events.inside import GAP_CAPTURE, LEFT_OUT
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.hull_contact import ACROSS, VERTEX_OF_A, VERTEX_OF_B
-from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
+from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE
 from hapticsim.kernels.memory.arrays import HULL
 from hapticsim.model.hull import Features
 
@@ -91,7 +91,7 @@ class StateCheck:
             "face": self._faces(assembly),
             "depth": _within(-LARGEST, GAP_CAPTURE),
             "impulse": _within(0.0, LARGEST),
-            "still": _whole(0, assembly.plan.rest_ticks + 1),
+            "still": self._still(assembly),
             "energy": _numbers,
             "swing": _numbers,
         }
@@ -127,8 +127,22 @@ class StateCheck:
         return _numbers(q) and all(_unit(q[i : i + 4]) for i in self._quaternions)
 
     @staticmethod
+    def _still(assembly: Assembly) -> Rule:
+        """Ticks at rest: none of a tree that never sleeps."""
+        plan = assembly.plan
+        never = np.array(
+            [
+                not np.all(plan.rest_speed[a:b] > 0.0)
+                for a, b in zip(plan.tree_first, plan.tree_end, strict=True)
+            ],
+            bool,
+        )
+        counts = _whole(0, int(plan.rest_ticks) + 1)
+        return lambda values: counts(values) and not np.any(values[never])
+
+    @staticmethod
     def _features(assembly: Assembly, k: int) -> Rule:
-        """The features of the mesh of candidate k as State.face holds them (geometry/mesh_features.py)."""
+        """The features of the mesh of candidate k as State.face holds them (geometry/mesh/features.py)."""
         plan = assembly.plan
         first, count, faces = int(plan.mesh_first[k]), int(plan.mesh_count[k]), len(plan.mesh_normal)
         vertices = plan.mesh_triangle[3 * first : 3 * (first + count)]

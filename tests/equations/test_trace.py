@@ -13,11 +13,12 @@ from numba.core import config
 from hapticsim.equations.catalogue import CATALOGUE, shapes_of
 from hapticsim.equations.codegen.emit import emit_module
 from hapticsim.equations.compiled import generate
+from hapticsim.equations.forest import OF_TICKS
 from hapticsim.equations.scalars.spatial import sin_cos, square_root
 from hapticsim.equations.scalars.trace import Trace
 from hapticsim.equations.tree.impulse_response import response_factor
 from hapticsim.model.moving import moving_tree
-from tests.models import ALL, branching_tree, planar_two_link, some_state
+from tests.models import ALL, branching_tree, planar_two_link, some_state, with_zeros_between_trees
 
 
 def run_as_python(source: str, monkeypatch: pytest.MonkeyPatch):
@@ -112,6 +113,8 @@ def test_generated_code_has_the_bits_of_the_recursion_on_floats(make, name, monk
     arrays = {
         a: inputs[a].copy() if a in entry.inputs else np.full(shape, np.nan) for a, shape in shapes.items()
     }
+    if name in OF_TICKS:
+        arrays |= {a: with_zeros_between_trees(model, frames, a) for a in ("M", "V") if a in arrays}
     run_as_python(generate(name, tree, frames), monkeypatch)[name](*arrays.values())
     expected = entry.build(tree, frames, *(inputs[a].tolist() for a in entry.inputs))
     for output in entry.outputs:

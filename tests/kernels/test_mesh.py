@@ -11,9 +11,11 @@ import trimesh
 from hapticsim.assemble.assembly import Assembly, assemble
 from hapticsim.assemble.mesh_tables import MeshTables, tables_of
 from hapticsim.kernels.events import follow_mesh
-from hapticsim.kernels.geometry import contact, mesh_features, mesh_search
-from hapticsim.kernels.geometry.mesh_contact import NOWHERE
-from hapticsim.kernels.geometry.mesh_search import BEYOND, MESH_FEATURE
+from hapticsim.kernels.geometry import contact
+from hapticsim.kernels.geometry.mesh import features as mesh_features
+from hapticsim.kernels.geometry.mesh import search as mesh_search
+from hapticsim.kernels.geometry.mesh.contact import NOWHERE
+from hapticsim.kernels.geometry.mesh.search import BEYOND, MESH_FEATURE
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.triangle_mesh import TriangleMesh

@@ -9,8 +9,10 @@ import trimesh
 import hapticsim as hs
 from hapticsim.assemble.assembly import assemble
 from hapticsim.kernels.events import follow_mesh
-from hapticsim.kernels.geometry import mesh_features, mesh_nearby, mesh_search
-from hapticsim.kernels.geometry.mesh_search import BEYOND, MESH_FEATURE, NO_FEATURE
+from hapticsim.kernels.geometry.mesh import features as mesh_features
+from hapticsim.kernels.geometry.mesh import nearby as mesh_nearby
+from hapticsim.kernels.geometry.mesh import search as mesh_search
+from hapticsim.kernels.geometry.mesh.search import BEYOND, MESH_FEATURE, NO_FEATURE
 from hapticsim.kernels.memory.arrays import PIECES, TRIALS
 from tests.kernel_access import FLOAT, INT, MATRIX, PLAN, STATE, WORKSPACE, compiled
 from tools.mesh_scenes import ball_scene, bowl, box_mesh, bumpy, groove, mesh_of, terrain

@@ -12,7 +12,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.codes import ON_BOX, ON_EDGES
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
-from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
+from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE
 from hapticsim.kernels.memory.arrays import HULL
 from hapticsim.kernels.memory.command import COMMAND, NAMES, apply_command
 from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
@@ -143,7 +143,7 @@ FUZZ = """
 import sys
 import numpy as np
 import hapticsim as hs
-from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE
+from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE
 from hapticsim.kernels.memory.command import COMMAND
 from hapticsim.kernels.memory.pack import pack_state, state_size
 from hapticsim.teleop.predictor import Predictor

@@ -8,7 +8,10 @@ import pytest
 import hapticsim as hs
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
+from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
 from hapticsim.model.scene import EXACT, TIME_STEPPING, Scene
+from hapticsim.realtime.exchange import adopt
+from hapticsim.teleop.state_check import StateCheck
 from tests.places import CONFIGS
 
 HALF, WEIGHT = 0.05, 9.81
@@ -139,6 +142,66 @@ def test_what_is_driven_does_not_sleep():
     sim = hs.Simulation(puck)
     sim.step(500)
     assert not any(asleep(sim))
+
+
+@pytest.mark.parametrize("name", ["gears", "four_bar", "double_four_bar"])
+def test_what_a_constraint_is_about_does_not_sleep(name: str):
+    plan = hs.Simulation(hs.load(CONFIGS / f"{name}.yaml", {"sleep": {}})).plan
+    trees = {int(t) for t in [*plan.row_tree_a[plan.contacts :], *plan.row_tree_b[plan.contacts :]] if t >= 0}
+    assert trees and not any(
+        plan.rest_speed[r] for r in range(plan.rest_speed.size) if plan.tree_of_speed[r] in trees
+    )
+
+
+@REGIMES
+def test_a_look_shows_where_things_came_to_rest_however_long_ago_the_last_one_was(regime: str):
+    slept, awake = (hs.Simulation(cubes(regime, sleep, "xyz_m: [0.8, 0.0, 0.03]")) for sleep in (True, False))
+    for sim in (slept, awake):
+        assert len(sim.gaps) > 0
+        sim.step(400)
+    assert asleep(slept) == [True] * 4
+    np.testing.assert_allclose(slept.gaps, awake.gaps, rtol=0.0, atol=2e-6)
+
+
+def test_a_refused_tick_wakes_all():
+    sim = hs.Simulation(cubes(EXACT))
+    sim.step(300)
+    assert asleep(sim)[:3] == [True] * 3
+    torque = np.zeros_like(sim.state.u)
+    torque[-1] = 1e12
+    sim.apply(torque=torque)
+    sim.step()
+    assert not any(asleep(sim)) and len(sim.state.contacts) == 0
+    sim.apply(torque=0.0 * torque)
+    sim.step(400)
+    assert len(sim.state.contacts) > 8
+
+
+def test_small_pushes_add_up():
+    sim = hs.Simulation(cubes(EXACT))
+    sim.step(300)
+    torque = np.zeros_like(sim.state.u)
+    for i in range(400):
+        torque[15] = 0.09 * (i % 2)  # [N] in every second tick
+        sim.apply(torque=torque)
+        sim.step()
+    assert sim.state.u[15] == pytest.approx(0.09 * 0.2, rel=1e-6)
+
+
+def test_a_correction_takes_over_what_sleeps():
+    sim = hs.Simulation(cubes(EXACT))
+    start = sim.fork().state.copy()
+    sim.step(300)
+    now = sim.fork().state.copy()
+    adopt(now, start)
+    assert np.array_equal(start.still, now.still) and np.array_equal(start.impulse, now.impulse)
+    assert np.any(now.still) and np.any(now.impulse) and not np.any(now.impulse < 0.0)
+    check = StateCheck(sim.assembly)
+    row = np.zeros(state_size(now))
+    pack_state(now, row)
+    assert check.trouble(row) == ""
+    row[place_of(now, "still")] = -1
+    assert "still" in check.trouble(row)
 
 
 def test_a_scene_without_sleep_keeps_nothing_about_it():

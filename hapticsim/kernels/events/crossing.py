@@ -18,7 +18,7 @@ from hapticsim.kernels.events.guards import (
 )
 from hapticsim.kernels.events.inside import overlook
 from hapticsim.kernels.events.observe import copy
-from hapticsim.kernels.geometry.mesh_search import has_mesh
+from hapticsim.kernels.geometry.mesh.search import has_mesh
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import TRIALS
 from hapticsim.kernels.motion.integrate import advance

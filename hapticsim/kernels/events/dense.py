@@ -12,7 +12,7 @@ import math
 
 from hapticsim.kernels.events.guards import HIT, block_of_guard, has_fired, is_border
 from hapticsim.kernels.geometry.edges import margin
-from hapticsim.kernels.geometry.mesh_search import BEYOND, is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import BEYOND, is_on_mesh
 from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.rows.row_table import FREE

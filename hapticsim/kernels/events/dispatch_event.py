@@ -6,7 +6,7 @@ from hapticsim.codes import ONE_SIDED
 from hapticsim.kernels.events.guards import block_of_guard, is_of_block, row_forces
 from hapticsim.kernels.events.switching import let_slip, stick
 from hapticsim.kernels.geometry.edges import is_lost
-from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.rows.row_table import HELD, list_rows
 from hapticsim.kernels.units import (

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from hapticsim.kernels.geometry.contact import sphere_centre
 from hapticsim.kernels.geometry.edges import past_border
-from hapticsim.kernels.geometry.mesh_contact import past_region
-from hapticsim.kernels.geometry.mesh_features import (
+from hapticsim.kernels.geometry.mesh.contact import past_region
+from hapticsim.kernels.geometry.mesh.features import (
     across,
     edge_number,
     ends_of,
@@ -19,7 +19,7 @@ from hapticsim.kernels.geometry.mesh_features import (
     leaves_region,
     region_margin,
 )
-from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE, centre_in_mesh, first_place, is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE, centre_in_mesh, first_place, is_on_mesh
 from hapticsim.kernels.geometry.point import (
     angular_velocity,
     driven_acceleration,

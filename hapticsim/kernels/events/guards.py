@@ -20,7 +20,7 @@ import math
 from hapticsim.kernels.events.inside import has_no_gap, takes_edges
 from hapticsim.kernels.geometry.contact import has_ends
 from hapticsim.kernels.geometry.edges import BEND, margin, past_border
-from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.row_table import FREE, HELD

@@ -28,8 +28,8 @@ from hapticsim.kernels.geometry.contact import (
     witness,
 )
 from hapticsim.kernels.geometry.corner import EDGE, FACES, LEVEL, height_over, past_edge
-from hapticsim.kernels.geometry.mesh_contact import mesh_witness
-from hapticsim.kernels.geometry.mesh_search import MESH_FEATURE, NO_FEATURE, is_on_mesh, is_waiting
+from hapticsim.kernels.geometry.mesh.contact import mesh_witness
+from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE, NO_FEATURE, is_on_mesh, is_waiting
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.rows.row_table import FREE

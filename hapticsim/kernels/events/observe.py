@@ -7,8 +7,8 @@ from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
 from hapticsim.kernels.geometry.contact import is_between_features, witness, witness_beside
-from hapticsim.kernels.geometry.mesh_contact import nearby_witness
-from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.geometry.mesh.contact import nearby_witness
+from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.geometry.point import surface_pose
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
@@ -43,7 +43,7 @@ def report_witnesses(plan, state, out, ws):
         begin, end = plan.pair_first[p], plan.pair_first[p + 1]
         if ws.apart[begin] == 0.0:
             report_between(plan, state, out, ws, begin, end)
-        elif state.mode[begin] >= FREE:
+        else:
             for k in range(begin, end):
                 out.gap[k] = ws.apart[k]
 
@@ -55,7 +55,7 @@ def report_between(plan, state, out, ws, begin, end):
     for k in range(begin, end):
         if k == begin or plan.same_surface[k] == 0:
             pose = surface_pose(plan, k, ws.X)
-        if state.mode[k] < FREE and is_known(plan, state, out, k):
+        if state.mode[k] < FREE and is_known(plan, out, ws, k):
             continue
         if takes_edges(plan, k) and state.face[k] == 0:
             out.gap[k] = NOWHERE
@@ -75,17 +75,29 @@ def report_between(plan, state, out, ws, begin, end):
 
 
 @kernel
-def is_known(plan, state, out, k):
-    """Whether the witness of a candidate that sleeps is what was reported before."""
+def find_known(plan, out, ws):
+    """Write to ws.known which trees are where they were when they were reported last."""
+    for t in range(ws.known.size):
+        ws.known[t] = 1
+    for i in range(out.q.size):
+        if out.q[i] != ws.q0[i] and plan.tree_of_coordinate[i] >= 0:
+            ws.known[plan.tree_of_coordinate[i]] = 0
+
+
+@kernel
+def is_known(plan, out, ws, k):
+    """Whether the witness of a candidate that sleeps is what was reported last."""
     a, b = plan.row_tree_a[k], plan.row_tree_b[k]
-    slept = (a < 0 or state.still[a] > plan.rest_ticks) and (b < 0 or state.still[b] > plan.rest_ticks)
     n = out.normal_W[k]
-    return slept and (n[0] != 0.0 or n[1] != 0.0 or n[2] != 0.0)
+    there = (a < 0 or ws.known[a] == 1) and (b < 0 or ws.known[b] == 1)
+    return there and (n[0] != 0.0 or n[1] != 0.0 or n[2] != 0.0)
 
 
 @kernel
 def report(plan, state, out, ws, m):
     """The sample at (ws.q0, ws.u0): state, contact forces, gaps and witnesses."""
+    if ws.sleepers[0] > 0:
+        find_known(plan, out, ws)
     copy(ws.q0, out.q)
     copy(ws.u0, out.u)
     report_witnesses(plan, state, out, ws)
@@ -121,6 +133,7 @@ def observe(plan, state, inp, out, ws):
     ws.substep[0] = 0.0
     for k in range(ws.apart.size):
         ws.apart[k] = 0.0
+    ws.sleepers[0] = 0
     sleep_on(plan, state, inp, ws)
     m = list_rows(plan, state, ws) if plan.time_step == 0 else list_constraints(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)

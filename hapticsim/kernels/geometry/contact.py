@@ -42,7 +42,7 @@ from hapticsim.kernels.geometry.corner import (
 )
 from hapticsim.kernels.geometry.cylinder import bend_of_cylinder, nearest_on_cylinder
 from hapticsim.kernels.geometry.hull_contact import hulls_gap, hulls_row, hulls_witness, past_hulls
-from hapticsim.kernels.geometry.mesh_contact import mesh_row, mesh_witness
+from hapticsim.kernels.geometry.mesh.contact import mesh_row, mesh_witness
 from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
 from hapticsim.kernels.geometry.rim import rim_row, rim_witness
 from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness

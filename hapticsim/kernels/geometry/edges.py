@@ -14,7 +14,7 @@ from hapticsim.codes import ON_BOX, ON_CONE, ON_CYLINDER, ON_ELLIPSOID, ON_MESH,
 from hapticsim.kernels.geometry.contact import centre_in_box, face_of, has_ends, is_corner_on_box, past_side
 from hapticsim.kernels.geometry.corner import EDGE, beyond, past_edge
 from hapticsim.kernels.geometry.cylinder import part_of_cone, within_part
-from hapticsim.kernels.geometry.mesh_contact import past_region
+from hapticsim.kernels.geometry.mesh.contact import past_region
 from hapticsim.kernels.machine_code.jit import inlined
 
 BEND = 1e-10  # [m] a piece ends this far past the bend, so that the next one starts beyond it

@@ -172,7 +172,7 @@ class Plan(Block):
         "edges, 14"
     )  # middle [m], direction (unit), half length [m], both directions (unit)
     # from it into its faces, half length along which it touches [m]
-    mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh_search.py), else 0
+    mesh_root: IntVector = of("nk")  # node 0 of the tree of boxes of its mesh (mesh/search.py), else 0
     mesh_leaves: IntVector = of("nk")
     mesh_first: IntVector = of("nk")  # its first triangle
     mesh_count: IntVector = of("nk")  # how many it has
@@ -434,7 +434,7 @@ class Workspace(Block):
     pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py, hull_places.py)
     hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first
     hull_near: IntVector = of("2 * HULL")  # edges of both that may be near, those of A first
-    around: IntMatrix = of("nm, AROUND")  # triangles near the sphere of a pair (mesh_nearby.py)
+    around: IntMatrix = of("nm, AROUND")  # triangles near the sphere of a pair (mesh/nearby.py)
     around_shape: Cube = of("nm, AROUND, 12")  # their corners and normals, side by side
     around_apart: Matrix = of("nm, AROUND")  # [m] of each from the place for which they were listed
     around_place: Matrix = of("nm, 4")  # [m] this place, in the axes of the mesh, and how far from it all are
@@ -452,7 +452,8 @@ class Workspace(Block):
     volume_speed: Vector = of("volumes")  # [m/s] which no point of each exceeds
     asleep: IntVector = of("nt")  # 1: the tree sleeps in this tick (sleeping.py)
     sleepers: IntVector = of(1)  # how many do
-    touches: IntVector = of("nt")  # 1: a contact holds the tree
+    touches: IntVector = of("nt")  # 1: a contact holds the tree; 1: what is near to it is awake
+    known: IntVector = of("nt")  # 1: the tree is where it was reported last
     method: IntVector = of(2)  # how this tick is integrated (stiffness.py), 1: coupler linear in substeps
     divisions: IntVector = of(1)  # steps of the classical method that a piece is divided into
     substep: Vector = of(1)  # [s] length of the linearly implicit substep that a stage is evaluated for, or 0

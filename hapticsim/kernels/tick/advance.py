@@ -15,7 +15,7 @@ from hapticsim.kernels.events.guards import (
 from hapticsim.kernels.events.inside import overlook_unheld, sort_inside
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.geometry.contact import is_corner_on_box
-from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece

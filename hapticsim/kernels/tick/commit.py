@@ -82,6 +82,7 @@ def reject_tick(plan, state, out, ws, fault):
         state.depth[k] = 0.0
     for t in range(state.still.size):
         state.still[t] = 0
+    ws.sleepers[0] = 0
     for k in range(state.impulse.size):
         state.impulse[k] = out.force[k] = 0.0
     state.rank[0] = state.rank[1] = 0

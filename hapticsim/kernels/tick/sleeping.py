@@ -24,10 +24,10 @@ def put_to_sleep(plan, state, inp, ws):
     ws.sleepers; the speeds of these become 0 and their contacts sleep."""
     may = 0
     for t in range(plan.tree_first.size):
-        ws.asleep[t] = int(state.still[t] >= plan.rest_ticks)
         for r in range(plan.tree_first[t], plan.tree_end[t]):
             if inp.torque[r] != 0.0:
-                ws.asleep[t] = 0
+                state.still[t] = 0
+        ws.asleep[t] = int(state.still[t] >= plan.rest_ticks)
         may += ws.asleep[t]
     ws.sleepers[0] = 0
     if may == 0:
@@ -62,14 +62,31 @@ def let_contacts_sleep(plan, state, ws):
 
 @kernel
 def wake_what_is_near(plan, ws):
-    """Of two trees that are near to each other none sleeps where one is awake."""
-    changed = True
-    while changed:  # each time round a tree fewer sleeps
-        changed = False
-        for p in range(plan.pair_a.size):
-            k = plan.pair_first[p]
-            if ws.apart[k] == 0.0 and wake_both(plan, ws, k):
-                changed = True
+    """Of trees that are near to one another, from tree to tree, none sleeps where one is awake."""
+    of, awake = ws.island_of, ws.touches
+    for t in range(plan.tree_first.size):
+        of[t], awake[t] = t, 0
+    for p in range(plan.pair_a.size):
+        k = plan.pair_first[p]
+        a, b = plan.row_tree_a[k], plan.row_tree_b[k]
+        if ws.apart[k] == 0.0 and a >= 0 and b >= 0:
+            a, b = first_of(of, a), first_of(of, b)
+            of[max(a, b)] = min(a, b)
+    for t in range(plan.tree_first.size):
+        of[t] = first_of(of, t)
+        if ws.asleep[t] == 0:
+            awake[of[t]] = 1
+    for t in range(plan.tree_first.size):
+        if awake[of[t]] == 1:
+            ws.asleep[t] = 0
+
+
+@kernel
+def first_of(of, t):
+    """The tree by which all that is joined to tree t goes."""
+    while of[t] != t:
+        t = of[t]
+    return t
 
 
 @kernel
@@ -79,6 +96,7 @@ def wake_both(plan, ws, k):
     if a < 0 or b < 0 or ws.asleep[a] == ws.asleep[b]:
         return False
     ws.asleep[a] = ws.asleep[b] = 0
+    ws.sleepers[0] -= 1
     return True
 
 
@@ -98,29 +116,28 @@ def hold_still(plan, ws, udot):
 
 
 def wake_touched(plan, state, ws, within):
-    """Wake what sleeps and is no farther from what is awake than ``within`` [m], at the frames in ws, and all
-    that touches it.  Returns how many trees woke."""
-    before = ws.sleepers[0]
-    if before == 0:
-        return 0
-    for k in range(plan.contacts):
-        if state.mode[k] == FREE and not (takes_edges(plan, k) and state.face[k] == 0):
-            away = ws.apart[k] if ws.apart[k] > 0.0 else gap(plan, state, k, ws.X)
-            if away <= within and wake_both(plan, ws, k):
-                ws.sleepers[0] -= 1
-    if ws.sleepers[0] == before:
-        return 0
-    changed = True
-    while changed:
-        changed = False
+    """Wake what sleeps and is no farther from what is awake than ``within`` [m], at the frames in ws, or is
+    held by it, and so on.  Returns how many trees woke."""
+    before, now = ws.sleepers[0], -1
+    while ws.sleepers[0] > 0 and now != ws.sleepers[0]:
+        now = ws.sleepers[0]
         for k in range(plan.contacts):
-            if state.mode[k] == ASLEEP_HELD and wake_both(plan, ws, k):
-                ws.sleepers[0] -= 1
-                changed = True
-    for k in range(plan.contacts):
-        if state.mode[k] < FREE and not sleeps(plan, ws, k):
-            state.mode[k] = HELD if state.mode[k] == ASLEEP_HELD else FREE
+            if state.mode[k] == ASLEEP_HELD or (
+                state.mode[k] == FREE and is_within(plan, state, ws, k, within)
+            ):
+                wake_both(plan, ws, k)
+        for k in range(plan.contacts):
+            if state.mode[k] < FREE and not sleeps(plan, ws, k):
+                state.mode[k] = HELD if state.mode[k] == ASLEEP_HELD else FREE
     return before - ws.sleepers[0]
+
+
+@kernel
+def is_within(plan, state, ws, k, within):
+    """Whether candidate k is about a place, and open by no more than ``within`` [m]."""
+    if takes_edges(plan, k) and state.face[k] == 0:
+        return False
+    return (ws.apart[k] if ws.apart[k] > 0.0 else gap(plan, state, k, ws.X)) <= within
 
 
 def count_rest(plan, state, out, ws):
@@ -134,10 +151,12 @@ def count_rest(plan, state, out, ws):
             if plan.row_tree_b[k] >= 0:
                 ws.touches[plan.row_tree_b[k]] = 1
             if plan.time_step == 0:
-                state.impulse[k] = plan.tick_s * out.force[k]
+                state.impulse[k] = plan.tick_s * max(out.force[k], 0.0)
     for t in range(plan.tree_first.size):
         if ws.asleep[t] == 1 and ws.sleepers[0] > 0:
             state.still[t] = plan.rest_ticks + 1
+        elif state.still[t] > plan.rest_ticks:  # it was woken
+            state.still[t] = 0
         elif ws.touches[t] == 1 and is_slow(plan, state, t):
             state.still[t] = min(state.still[t] + 1, plan.rest_ticks)
         else:

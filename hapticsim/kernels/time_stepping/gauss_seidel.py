@@ -31,7 +31,7 @@ def solve_pushes(ws, n, least, met, x, v):
     for i in range(n):
         largest = max(largest, ws.near_mobility[i])
     for i in range(n):
-        moves = ws.near_mobility[i] > SOFT * largest
+        moves = not ws.near_mobility[i] <= SOFT * largest  # one that is not a number is seen
         ws.near_mass[i] = 1.0 / ws.near_mobility[i] if moves else 0.0
         ws.near_way[i] = ws.near_change[i] = 0.0
         if not moves and x[i] != 0.0:

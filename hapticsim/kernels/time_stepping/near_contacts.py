@@ -20,7 +20,7 @@ from hapticsim.kernels.events.inside import (
 )
 from hapticsim.kernels.geometry.corner import EDGE
 from hapticsim.kernels.geometry.edges import is_lost
-from hapticsim.kernels.geometry.mesh_search import is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_solve_between
 from hapticsim.kernels.machine_code.jit import inlined, kernel

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import ON_MESH
-from hapticsim.kernels.geometry.mesh_features import from_feature, nearest_of_triangle, region_margin
+from hapticsim.kernels.geometry.mesh.features import from_feature, nearest_of_triangle, region_margin
 from hapticsim.kernels.geometry.point import place, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 

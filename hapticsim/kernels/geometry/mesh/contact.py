@@ -6,9 +6,9 @@ row are those of ``contact``, with the curvature around an edge or a vertex.
 
 from __future__ import annotations
 
-from hapticsim.kernels.geometry.mesh_features import curvature_term, from_feature, region_margin
-from hapticsim.kernels.geometry.mesh_nearby import NOWHERE
-from hapticsim.kernels.geometry.mesh_search import (
+from hapticsim.kernels.geometry.mesh.features import curvature_term, from_feature, region_margin
+from hapticsim.kernels.geometry.mesh.nearby import NOWHERE
+from hapticsim.kernels.geometry.mesh.search import (
     BEYOND,
     MESH_FEATURE,
     NO_FEATURE,

@@ -4,7 +4,7 @@ A tick that passes a few triangles asks some twenty times what a sphere touches 
 breadth from the last.  So all triangles within some reach of its centre are listed, copied side by side: the
 tables of a large mesh are mostly not in the cache.  As long as what is found is nearer than that reach, less
 how far the centre has moved, nothing outside the list can be nearer.  What is found is that of
-``mesh_search.find_feature``, whichever list it was: a tick taken again from another workspace has the same
+``mesh.search.find_feature``, whichever list it was: a tick taken again from another workspace has the same
 bits.  Where more triangles are near than a list holds, the tree is searched.
 """
 
@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.geometry.mesh_features import (
+from hapticsim.kernels.geometry.mesh.features import (
     feature_of_part,
     from_feature,
     nearest_of_triangle,
     nearest_part,
 )
-from hapticsim.kernels.geometry.mesh_search import (
+from hapticsim.kernels.geometry.mesh.search import (
     BEYOND,
     MESH_FEATURE,
     NO_FEATURE,
@@ -45,7 +45,7 @@ SOON = 0.1  # of the radius: where nothing is held, and nothing nearer than this
 
 def look_nearby(plan, state, ws, k):
     """The feature that place k holds, or is about to touch at the frames in ws, and the gap to it [m]:
-    ``mesh_contact.mesh_witness``."""
+    ``mesh.contact.mesh_witness``."""
     x, y, z = centre_in_mesh(plan, k, ws.X)
     feature = state.face[k] - MESH_FEATURE
     if feature < 0:
@@ -59,7 +59,7 @@ def look_nearby(plan, state, ws, k):
 
 @kernel
 def nearby_feature(plan, state, ws, k, x, y, z):
-    """``mesh_search.find_feature`` of place k, whose centre is at (x, y, z) in its mesh."""
+    """``mesh.search.find_feature`` of place k, whose centre is at (x, y, z) in its mesh."""
     first = first_place(plan, k)
     alone = is_first_alone(plan, state, k, first)
     found, distance = look_through(plan, state, ws, k, first, alone, x, y, z)
@@ -84,7 +84,7 @@ def nearby_feature(plan, state, ws, k, x, y, z):
 
 @kernel
 def look_through(plan, state, ws, k, first, alone, x, y, z):
-    """What ``mesh_search.find_feature`` finds, and a distance [m] up to which there is nothing else; infinity
+    """What ``mesh.search.find_feature`` finds, and a distance [m] up to which there is nothing else; infinity
     where the list does not say.
     """
     about, listed, apart = ws.around_place[first], ws.around[first], ws.around_apart[first]

@@ -1,0 +1,1 @@
+"""A sphere and a triangle mesh: what is nearest, what is touched, and by what feature."""
