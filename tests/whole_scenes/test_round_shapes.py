@@ -194,7 +194,8 @@ def thrown_at_a_solid(seed: int, kind: str = "cylinder") -> bool:
         size = (R, 0.5 * length, float(rng.uniform(0.02, 0.2)))
         keys = f"radii_m: {list(size)}"
     start = rng.normal(size=3)
-    start *= (0.5 * length + R + r + 0.05) / np.linalg.norm(start)
+    reach = max(0.5 * length + R, size[-1] if kind == "ellipsoid" else 0.0)
+    start *= (reach + r + 0.05) / np.linalg.norm(start)
     speed = rng.choice([3.0, 10.0, 30.0])
     w, v = rng.normal(size=3).tolist(), (speed * (0.02 * rng.normal(size=3) - start)).tolist()
     sim = balls(
