@@ -115,9 +115,10 @@ def time_of(step: Callable[[int], object], batch: int) -> float:
 def show(console: Console, found: Found, before: Found | None) -> None:
     """Print the table."""
     table = Table(box=SIMPLE, title=f"resting cubes: us per tick, medians of {found['rounds']} rounds")
-    for column in ("cubes", "rows", *LOOPS, "exact", "stepping", "asleep", "loaded in [s]"):
-        title = f"{column} / MuJoCo" if column in LOOPS and len(table.columns) > 6 else column
-        table.add_column(title.replace("mujoco_", "MuJoCo ").replace("mujoco", "MuJoCo"), justify="right")
+    loops = ("exact", "stepping", "asleep", "MuJoCo", "MuJoCo asleep")
+    ratios = ("exact / MuJoCo", "stepping / MuJoCo", "asleep / MuJoCo asleep")
+    for column in ("cubes", "rows", *loops, *ratios, r"loaded in \[s]"):
+        table.add_column(column, justify="right")
     if before:
         table.add_column("exact before", justify="right")
     for cubes, t in found["cubes"].items():

@@ -62,7 +62,7 @@ def show(console: Console, found: Found, _: Found | None) -> None:
         "lying p50",
         "p99",
         "p99.9",
-        "loaded in [s]",
+        r"loaded in \[s]",
     )
     for column in columns:
         table.add_column(column, justify="right", no_wrap=True)

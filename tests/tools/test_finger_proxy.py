@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import trimesh
 
-from tests.tools.test_tools import _tool  # noqa: F401  (the fixture ``tool``)
-
 RADIUS, STIFFNESS = 3.0, 0.8
 EPSILON = 3e-4  # that of a proxy of this radius: a ten thousandth, or 1e-4 if that is more
 HALF = 50.0  # of a cube, in the same units

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.tools.test_tools import _tool, numbers_of  # noqa: F401  (the fixture ``tool``)
+from tests.tools.test_tools import numbers_of
 
 SPEED = 0.3
 

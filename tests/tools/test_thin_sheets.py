@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 import trimesh
 
-from tests.tools.test_tools import _tool  # noqa: F401  (the fixture ``tool``)
-
 SEEDS = [0, *(pytest.param(k, marks=pytest.mark.long) for k in range(20, 520, 50))]
 
 

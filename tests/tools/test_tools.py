@@ -8,7 +8,6 @@ import sys
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -36,17 +35,6 @@ def numbers_of(name: str, *arguments: str) -> dict[str, Any]:
     return found
 
 
-@pytest.fixture(name="tool")
-def _tool(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Import a tool's module by name."""
-    monkeypatch.syspath_prepend(str(ROOT / "tools"))
-
-    def load(name: str) -> ModuleType:
-        return __import__(name)
-
-    return load
-
-
 @pytest.mark.long
 def test_bench_dynamics_times_both_libraries_and_they_agree() -> None:
     pytest.importorskip("pinocchio")
@@ -54,6 +42,14 @@ def test_bench_dynamics_times_both_libraries_and_they_agree() -> None:
     aba = found["robots"]["panda"]["functions"]["forward_dynamics"]
     assert aba["ratio_loop"] == pytest.approx(aba["pinocchio_from_python_us"] / aba["loop_us"])
     assert found["targets"]["forward dynamics: largest relative difference"]["met"]
+
+
+@pytest.mark.long
+def test_bench_growth_times_cubes_awake_and_asleep_beside_the_peer() -> None:
+    pytest.importorskip("mujoco")
+    cubes = numbers_of("bench_growth.py", "--quick", "--cubes", "4")["cubes"]["4"]
+    assert cubes["rows"] == 16 and cubes["asleep_us"] < cubes["exact_us"]
+    assert cubes["exact_ratio"] > cubes["asleep_us"] / cubes["mujoco_us"]
 
 
 @pytest.mark.long

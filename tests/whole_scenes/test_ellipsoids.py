@@ -9,14 +9,13 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import hapticsim as hs
-from hapticsim.assemble.initial_check import place_of
-from hapticsim.assemble.overlap import overlap_of
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
 from hapticsim.model.scene import Scene
 from hapticsim.model.triangle_mesh import globe
 from tests.naive import turned
 from tests.seeds import seeds
+from tests.solids import check_fall, end_of_two_that_touch
 from tests.watch import Watch
 
 HALF, MASS, G = (0.1, 0.06, 0.04), 1.3, 9.81
@@ -143,13 +142,7 @@ def thrown(seed: int, more: str = "", sinks: float = 1e-6) -> None:
     )  # fmt: skip
     sim = hs.Simulation(made)
     scale = sum(sim.energy()) - MASS * G * min(half)
-    for _ in range(1000):
-        before = sum(sim.energy())
-        sim.step()
-        assert sum(sim.energy()) < before + 1e-6 * scale
-        assert not {e.kind for e in sim.events} & {Event.THROUGH, Event.ENERGY, Event.NOT_FINITE}
-        assert lowest(sim, half) > -sinks
-    assert all(c.force >= 0.0 for c in sim.state.contacts)
+    check_fall(sim, lambda fallen: lowest(fallen, half), scale, sinks)
 
 
 @pytest.mark.parametrize("seed", seeds(8, 300))
@@ -174,20 +167,8 @@ def test_one_with_sides_is_to_a_box_a_solid_with_flat_faces(sides):
         [0.01, 0.02, 0.11], [0.3, 0.8, 0.1], [0.1, 0.0, 0.0], [0.3, -0.2, 0.1], shape=shape, floor=box
     )
     solid = replace(made.shapes[0], kind="mesh", mesh=globe(HALF, sides), sides=None)
-    ends = []
-    for one in (made, replace(made, shapes=(solid, made.shapes[1]))):
-        sim = hs.Simulation(one)
-        seen = Watch(sim)
-        for _ in range(40):
-            seen.take(10)
-            a, b = one.shapes
-            depth = overlap_of(
-                a, place_of(sim.assembly, a, sim.state.q), b, place_of(sim.assembly, b, sim.state.q)
-            )
-            assert depth is not None and depth < 1e-5
-        assert seen.counts[Event.TOUCH] > 0 and seen.rise < 1e-6
-        ends.append(np.concatenate([sim.state.q, sim.state.u]))
-    np.testing.assert_array_equal(ends[0], ends[1])
+    as_mesh = replace(made, shapes=(solid, made.shapes[1]))
+    np.testing.assert_array_equal(end_of_two_that_touch(made, 400), end_of_two_that_touch(as_mesh, 400))
 
 
 @pytest.mark.parametrize("sides", range(4, 13))

@@ -207,10 +207,10 @@ def _not_supported(a: Shape, b: Shape) -> str:
     bare = [k for k in _kinds(a, b) if k in FACETED]
     if bare:
         sides, solid = AS_SOLID[bare[0]]
+        of_robot = "" if bare[0] == "cone" else " (of a robot: corners: 48 at robot.urdf or robot.mjcf)"
         return (
             f"{pair}, and {_one(bare[0])} without sides touches spheres and planes alone: "
-            f"write sides: {sides} at the {bare[0]}, and others touch it as {solid} (of a robot: "
-            "corners: 48 at robot.urdf or robot.mjcf)"
+            f"write sides: {sides} at the {bare[0]}, and others touch it as {solid}{of_robot}"
         )
     may = "; ".join(f"{_one(k)} may touch {_partners(k)}" for k in dict.fromkeys((a.kind, b.kind)))
     return f"{pair}, which is not supported: {may}"

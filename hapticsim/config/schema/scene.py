@@ -100,7 +100,8 @@ class Cone(ShapeEntry):
     length_m: Positive = Field(description="distance from the base to the apex")
     sides: Annotated[int, Field(ge=3, le=MOST_SIDES)] | None = Field(
         default=None,
-        description="what touches a cylinder as a prism touches it as a pyramid with so many sides",
+        description="boxes, capsules, convex meshes, cylinders, cones and ellipsoids touch it as a pyramid "
+        "with so many sides",
     )
 
 
@@ -111,8 +112,8 @@ class Ellipsoid(ShapeEntry):
     radii_m: PositiveVector3 = Field(description="half axes along x, y, z")
     sides: Annotated[int, Field(ge=4, le=MOST_OF_GLOBE)] | None = Field(
         default=None,
-        description="what touches a cylinder as a prism touches it as a solid with so many sides around "
-        "z, and half as many bands along it",
+        description="boxes, capsules, convex meshes, cylinders, cones and ellipsoids touch it as a solid "
+        "with so many sides around z, and half as many bands along it",
     )
 
 
