@@ -15,6 +15,8 @@ lu_solve_rows = compiled(linear.lu_solve_rows, MATRIX, INT, INTS, MATRIX, INT)
 lu_solve_transposed = compiled(linear.lu_solve_transposed, MATRIX, INT, INTS, VECTOR)
 ldl_factor = compiled(linear.ldl_factor, MATRIX, INT, MATRIX)
 ldl_solve = compiled(linear.ldl_solve, MATRIX, INT, VECTOR)
+ldl_solve_between = compiled(linear.ldl_solve_between, MATRIX, INT, INT, VECTOR)
+ldl_solve_six = compiled(linear.ldl_solve_six, MATRIX, INT, VECTOR, VECTOR)
 
 SPARE = 2  # rows and columns beyond the block, which must not matter
 
@@ -150,3 +152,20 @@ def test_ldl_solves_with_blocks_for_what_is_mostly_zero(n, in_place):
         scale = np.linalg.cond(A) * 1e-14 * (1.0 + np.abs(expected).max())
         np.testing.assert_allclose(x[:n], expected, rtol=0, atol=scale)
         assert np.isnan(x[n:]).all()
+
+
+@pytest.mark.parametrize("first", [0, 2])
+def test_six_speeds_are_solved_to_the_bit_as_any_number_of_them(first: int):
+    rng = np.random.default_rng(first)
+    for _ in range(50):
+        root, b = rng.normal(size=(6, 6)), rng.normal(size=6)
+        L, whole, y = np.full((9, 9), np.nan), np.zeros(9), np.zeros(6)
+        block = root @ root.T + np.eye(6)
+        factor = np.zeros((6, 6))
+        assert ldl_factor(block, 6, factor)
+        L[first : first + 6, first : first + 6] = factor
+        whole[first : first + 6] = b
+        ldl_solve_between(L, first, first + 6, whole)
+        ldl_solve_six(L, first, b, y)
+        np.testing.assert_allclose(block @ y, b, rtol=0, atol=1e-10)
+        assert np.array_equal(y, whole[first : first + 6])

@@ -84,7 +84,7 @@ SEEDS = [*range(6), *HULLS]
 
 @pytest.mark.parametrize("of", [*FINDS, *SEEDS], ids=lambda of: getattr(of, "stem", f"seed {of}"))
 def test_a_tick_needs_nothing_that_the_one_before_left_in_the_workspace(of: Path | int):
-    """It is the same to the bit where the workspace holds NaN, and ones for integers; M and V hold zeros."""
+    """It is the same to the bit where the workspace holds NaN, and ones for integers; M, V and A hold zeros."""
     trial = kept(of) if isinstance(of, Path) else accepted(abs(of), of < 0)
     scene = loaded(trial)
     used, fresh = Simulation(scene), Simulation(scene)
@@ -102,8 +102,8 @@ def test_a_tick_needs_nothing_that_the_one_before_left_in_the_workspace(of: Path
         for name in Workspace.__annotations__:
             array = getattr(fresh._workspace, name)
             array.fill(np.nan if array.dtype.kind == "f" else 1)
-        fresh._workspace.M.fill(0.0)  # these hold zeros between trees, always
-        fresh._workspace.V.fill(0.0)
+        for name in ("M", "V", "A", "row_low", "row_high"):  # these say what is zero, always
+            getattr(fresh._workspace, name).fill(0)
 
 
 @pytest.mark.parametrize("path", FINDS, ids=lambda path: path.stem)

@@ -24,6 +24,7 @@ from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.rows.row_table import FREE, HELD
+from hapticsim.kernels.solve.quiet import is_quiet
 from hapticsim.kernels.solve.row_forces import write_row_forces
 from hapticsim.kernels.units import feasible_forces, gap, gap_of_free, read_friction_guards
 
@@ -76,6 +77,9 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
         if state.mode[k] == FREE:
             if is_far(state, ws, k):
                 guards[k] = ws.apart[k]
+                continue
+            if is_quiet(plan, ws, k):
+                guards[k] = ws.guard0[k]
                 continue
             ignored = full or has_no_gap(plan, state, k) or ws.overlooked[k] == 1
             guards[k] = math.inf if ignored else gap_of_free(plan, state, ws, k)

@@ -131,6 +131,7 @@ def observe(plan, state, inp, out, ws):
     copy(state.u, ws.u0)
     sample_torques(plan, state, inp, ws)
     ws.substep[0] = 0.0
+    ws.quiets[0] = 0
     for k in range(ws.apart.size):
         ws.apart[k] = 0.0
     ws.sleepers[0] = 0
@@ -151,6 +152,7 @@ def locate(plan, state, inp, out, ws):
 
     ws.A is left with the rows of the latter, as many as ws.counts[HELD_ROWS] says.
     """
+    ws.quiets[0] = 0
     kinematics_at(plan.kinematics)(state.q, state.u, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
     report_witnesses(plan, state, out, ws)
     m = list_constraints(plan, state, ws)

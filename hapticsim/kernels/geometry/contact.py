@@ -43,7 +43,7 @@ from hapticsim.kernels.geometry.corner import (
 from hapticsim.kernels.geometry.cylinder import bend_of_cylinder, nearest_on_cylinder
 from hapticsim.kernels.geometry.hull_contact import hulls_gap, hulls_row, hulls_witness, past_hulls
 from hapticsim.kernels.geometry.mesh.contact import mesh_row, mesh_witness
-from hapticsim.kernels.geometry.point import place, point_row, rotate, surface_pose
+from hapticsim.kernels.geometry.point import add_point_row, clear_row, place, rotate, surface_pose
 from hapticsim.kernels.geometry.rim import rim_row, rim_witness
 from hapticsim.kernels.geometry.segments import past_ends, segments_row, segments_witness
 from hapticsim.kernels.machine_code.jit import inlined, kernel
@@ -302,6 +302,7 @@ def contact_row(plan, state, k, i, ws):
 
     A udot + s is the second derivative of the gap; A u its first.
     """
+    clear_row(plan, k, i, ws)
     if plan.surface_kind[k] == ON_CROSSING:
         return segments_row(plan, k, i, ws) - state.depth[k]
     if plan.surface_kind[k] == ON_EDGES:
@@ -315,7 +316,7 @@ def contact_row(plan, state, k, i, ws):
     if plan.surface_kind[k] >= ON_SUPPORT:
         return write_quadric_row(plan, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
-    tx, ty, tz = point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
+    tx, ty, tz = add_point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     if plan.surface_kind[k] == ON_CYLINDER:
         r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
         vx, vy, vz = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz

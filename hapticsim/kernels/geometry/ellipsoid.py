@@ -20,8 +20,8 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.geometry.point import (
+    add_point_row,
     angular_velocity,
-    point_row,
     shape_pose,
     surface_pose,
 )
@@ -144,7 +144,7 @@ def rates_of_support(plan, k, ws):
 def support_row(plan, k, i, ws):
     """Write row i of ws.A and ws.s for an ellipsoid on a plane; return its gap [m]."""
     phi, nx, ny, nz, px, py, pz = support_witness(plan, k, ws.X)
-    point_row(plan, plan.row_a[k], plan.row_b[k], px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
+    add_point_row(plan, plan.row_a[k], plan.row_b[k], px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
     nx, ny, nz, wx, wy, wz = turning_across(plan, k, ws)
     a, b, c = plan.edge_half[k, 0], plan.edge_half[k, 1], plan.edge_half[k, 2]
     square = a * nx * (a * nx) + b * ny * (b * ny) + c * nz * (c * nz)

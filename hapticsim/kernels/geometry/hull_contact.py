@@ -20,7 +20,7 @@ import math
 
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, INSET, NOWHERE
 from hapticsim.kernels.geometry.corner import EDGE
-from hapticsim.kernels.geometry.point import point_row, shape_pose, surface_pose
+from hapticsim.kernels.geometry.point import add_point_row, shape_pose, surface_pose
 from hapticsim.kernels.geometry.segments import PARALLEL, crossing_row, nearest_on_lines
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HULL
@@ -171,8 +171,8 @@ def hulls_row(plan, state, k, i, ws):
     if kind == ACROSS:
         crossing_row(plan, k, px, py, pz, qx, qy, qz, nx, ny, nz, ax, ay, az, bx, by, bz, phi, i, ws)
     elif kind == VERTEX_OF_A:
-        point_row(plan, a, b, px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
+        add_point_row(plan, a, b, px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
     else:
-        point_row(plan, b, a, qx, qy, qz, -nx, -ny, -nz, ws.A, ws.s, i, ws)
+        add_point_row(plan, b, a, qx, qy, qz, -nx, -ny, -nz, ws.A, ws.s, i, ws)
     ws.b[i] = 0.0
     return phi - plan.row_length[k]

@@ -152,6 +152,21 @@ def point_row(plan, a, b, px, py, pz, nx, ny, nz, A, s, i, ws):
     """
     for r in range(A.shape[1]):
         A[i, r] = 0.0
+    return add_point_row(plan, a, b, px, py, pz, nx, ny, nz, A, s, i, ws)
+
+
+@kernel
+def clear_row(plan, k, i, ws):
+    """Make row i of ws.A zero, for a contact k: where it is not yet, which is where it was written last."""
+    row = ws.A[i]
+    for r in range(ws.row_low[i], ws.row_high[i]):
+        row[r] = 0.0
+    ws.row_low[i], ws.row_high[i] = plan.row_first[k], plan.row_end[k]
+
+
+@kernel
+def add_point_row(plan, a, b, px, py, pz, nx, ny, nz, A, s, i, ws):
+    """``point_row`` where row i of A is zero."""
     add_partial(plan, a, px, py, pz, nx, ny, nz, 1.0, A, i, ws)
     add_partial(plan, b, px, py, pz, nx, ny, nz, -1.0, A, i, ws)
     tx, ty, tz, ex, ey, ez = relative_motion(a, b, px, py, pz, ws)

@@ -15,7 +15,7 @@ from hapticsim.kernels.geometry.ellipsoid import (
     support_row,
     support_witness,
 )
-from hapticsim.kernels.geometry.point import point_row, surface_pose
+from hapticsim.kernels.geometry.point import add_point_row, surface_pose
 from hapticsim.kernels.units import quadric_witness
 
 
@@ -40,7 +40,7 @@ def quadric_row(plan, k, i, ws):
     if plan.surface_kind[k] == ON_SUPPORT:
         return support_row(plan, k, i, ws)
     phi, nx, ny, nz, cx, cy, cz = quadric_witness(plan, k, ws.X)
-    vx, vy, vz = point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
+    vx, vy, vz = add_point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     vx, vy, vz = normal_within(surface_pose(plan, k, ws.X), vx, vy, vz)
     x, y, z = centre_in_box(plan, k, ws.X)
     half = plan.surface_half[k]

@@ -21,10 +21,10 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.geometry.point import (
+    add_point_row,
     angular_velocity,
     cross_dot,
     place,
-    point_row,
     rotate,
     surface_pose,
 )
@@ -92,7 +92,7 @@ def rates_of_rim(plan, k, ws):
 def rim_row(plan, k, i, ws):
     """Write row i of ws.A and ws.s for the rim of candidate k; return its gap [m]."""
     phi, nx, ny, nz, px, py, pz = rim_witness(plan, k, ws.X)
-    point_row(plan, plan.row_a[k], plan.row_b[k], px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
+    add_point_row(plan, plan.row_a[k], plan.row_b[k], px, py, pz, nx, ny, nz, ws.A, ws.s, i, ws)
     c, s, around, over = turning(plan, k, ws)
     _, slope, second = over_rim(s)
     ws.s[i] -= plan.surface_half[k, 0] * (slope * around * around + second * c * c * over * over)

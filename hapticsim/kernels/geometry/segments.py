@@ -122,13 +122,12 @@ def segments_row(plan, k, i, ws):
 
 @kernel
 def crossing_row(plan, k, px, py, pz, qx, qy, qz, nx, ny, nz, ax, ay, az, bx, by, bz, distance, i, ws):
-    """Write row i of ws.A and ws.s for two lines of candidate k that stay ``distance`` apart along n.
+    """Write row i of ws.A, which is zero, and ws.s for two lines of candidate k that stay ``distance`` apart
+    along n.
 
     P and Q are their nearest points, a and b their directions, unit, n the direction across both.
     """
     a, b = plan.row_a[k], plan.row_b[k]
-    for r in range(ws.A.shape[1]):
-        ws.A[i, r] = 0.0
     add_partial(plan, a, px, py, pz, nx, ny, nz, 1.0, ws.A, i, ws)
     add_partial(plan, b, qx, qy, qz, nx, ny, nz, -1.0, ws.A, i, ws)
     vx, vy, vz, ex, ey, ez = motion(a, px, py, pz, ws)

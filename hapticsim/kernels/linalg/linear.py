@@ -155,6 +155,27 @@ def ldl_solve(L, n, b):
 
 
 @kernel
+def ldl_solve_six(L, first, b, y):
+    """y (6,) of the six places of L from ``first`` on, whose right side b (6,) is: a free body, unrolled."""
+    l0, l1, l2 = L[first], L[first + 1], L[first + 2]
+    l3, l4, l5 = L[first + 3], L[first + 4], L[first + 5]
+    i0, i1, i2, i3, i4, i5 = first, first + 1, first + 2, first + 3, first + 4, first + 5
+    y0 = b[0]
+    y1 = b[1] - l1[i0] * y0
+    y2 = b[2] - l2[i0] * y0 - l2[i1] * y1
+    y3 = b[3] - l3[i0] * y0 - l3[i1] * y1 - l3[i2] * y2
+    y4 = b[4] - l4[i0] * y0 - l4[i1] * y1 - l4[i2] * y2 - l4[i3] * y3
+    y5 = b[5] - l5[i0] * y0 - l5[i1] * y1 - l5[i2] * y2 - l5[i3] * y3 - l5[i4] * y4
+    y5 = y5 * l5[i5]
+    y4 = y4 * l4[i4] - l5[i4] * y5
+    y3 = y3 * l3[i3] - l4[i3] * y4 - l5[i3] * y5
+    y2 = y2 * l2[i2] - l3[i2] * y3 - l4[i2] * y4 - l5[i2] * y5
+    y1 = y1 * l1[i1] - l2[i1] * y2 - l3[i1] * y3 - l4[i1] * y4 - l5[i1] * y5
+    y0 = y0 * l0[i0] - l1[i0] * y1 - l2[i0] * y2 - l3[i0] * y3 - l4[i0] * y4 - l5[i0] * y5
+    y[0], y[1], y[2], y[3], y[4], y[5] = y0, y1, y2, y3, y4, y5
+
+
+@kernel
 def ldl_solve_between(L, first, last, b):
     """The same where b is 0 outside the places first to last, and L has nothing that leads out of these."""
     start = first

@@ -2,7 +2,7 @@
 
 ``Plan`` never changes during a run.  ``State`` is what you would save to a file and fork.  ``Input`` is
 written from outside once per tick, ``Output`` by the tick, ``Workspace`` is scratch and may hold anything
-between ticks, but for the zeros of M and V between trees.
+between ticks, but for the zeros of M and V between trees and of A beside what a row is about.
 
 Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contact, the handle or a
 constraint), nt kinematic trees, nk contact candidates, nc constraints, nb blocks and nw rows in all, ne
@@ -336,7 +336,9 @@ class Workspace(Block):
     tau: Vector = of("nu")  # torque law, held for the tick
     gravity: Vector = of("nu")
     f: Vector = of("nu")  # generalized active forces
-    A: Matrix = of("nr, nu")  # constraint rows
+    A: Matrix = of("nr, nu")  # constraint rows; 0 where the next two do not say otherwise, always
+    row_low: IntVector = of("nr")  # speeds between which each row of A was written last
+    row_high: IntVector = of("nr")
     s: Vector = of("nr")  # remainder of the row's acceleration: A udot + s = 0
     B: Matrix = of("nr, nu")  # combined rows when the rank is deficient
     t: Vector = of("nr")
@@ -406,6 +408,8 @@ class Workspace(Block):
     island_combine: Matrix = of("nr, nr")
     island_first: IntVector = of("nt")  # speeds between which those of each island stand
     island_end: IntVector = of("nt")
+    quiet: IntVector = of("nt")  # 1: nothing about the island changes in this piece (quiet.py)
+    quiets: IntVector = of(1)  # how many are quiet; 0 outside of a piece
     near: IntVector = of("nz")  # contacts that a time step looks at (near_contacts.py)
     near_face: IntVector = of("nz")  # what each would be held by, as State.face
     near_sure: IntVector = of("nz")  # 0: one that closes only if it comes over what holds it in this tick

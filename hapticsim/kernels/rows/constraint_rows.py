@@ -22,6 +22,7 @@ def write_constraint_rows(plan, state, ws, q, u, t, m, slips):
         evaluate_equations(plan, q, u, ws)
         for i in range(m):
             ws.phi[i] = bilateral_row(plan, state, ws.rows[i], q, now, ws.A, ws.s, ws.b, i, ws)
+            ws.row_low[i], ws.row_high[i] = 0, ws.A.shape[1]
         return
     if ws.counts[HELD_ROWS] == 0:  # else they were evaluated for the rows that hold
         evaluate_equations(plan, q, u, ws)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hapticsim.codes import Mode
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
+from hapticsim.kernels.solve.quiet import is_quiet
 from hapticsim.kernels.units import evaluate_held, write_contact_row
 
 FREE, HELD = int(Mode.FREE), int(Mode.HELD)
@@ -67,6 +68,8 @@ def evaluate_rows(plan, state, q, u, t, m, ws):
     if held > 0:
         evaluate_held(plan, state, q, u, t, held, ws)
     for i in range(held, m):
+        if is_quiet(plan, ws, ws.rows[i]):
+            continue
         ws.phi[i] = write_contact_row(plan, state, ws.rows[i], i, ws)
 
 

@@ -18,6 +18,7 @@ from hapticsim.kernels.solve.embedding import (
     spread_change,
 )
 from hapticsim.kernels.solve.islands import find_islands
+from hapticsim.kernels.solve.quiet import is_quiet_island
 
 FOLD = 1e100  # a product beyond this, or below its inverse, is divided, or multiplied, by it
 
@@ -27,7 +28,8 @@ def solve_islands(plan, state, ws, m, udot):
 
     Returns what the choice of speeds is watched by (``factor_islands``), 0 where an island is singular.
     """
-    find_islands(plan, state, ws, m)
+    if ws.quiets[0] == 0:  # else they are those of the first stage of the piece
+        find_islands(plan, state, ws, m)
     if state.rank[0] == m:
         return _accelerate_all(plan, ws.A, ws.s, BY_ISLAND, state, ws, udot)
     combine_in_islands(state.combine, ws)
@@ -40,6 +42,8 @@ def combine_in_islands(combine, ws):
     between its first and its last alone."""
     for b in range(ws.islands[0]):
         low, high = ws.island_first[b], ws.island_end[b]
+        if is_quiet_island(ws, b):
+            continue
         for i in range(ws.island_dependent[b], ws.island_dependent[b + 1]):
             ws.t[i] = 0.0
             for j in range(low, high):
@@ -66,6 +70,8 @@ def factor_islands(plan, A, way, order, ws):
     product = 1.0
     for b in range(ws.islands[0]):
         start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
+        if is_quiet_island(ws, b):
+            continue
         det = factor_dependent(A, way, start, end, order, ws)
         if not det > 0.0:
             return det
@@ -102,6 +108,9 @@ def _accelerate_all(plan, A, s, way, state, ws, udot):
     for b in range(ws.islands[0]):
         start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
         first, last = ws.island_free[b], ws.island_free[b + 1]
+        if is_quiet_island(ws, b):
+            keep_accelerations(order, start, end, first, last, ws, udot)
+            continue
         if ws.islands[0] > 1 and start == end and sleeps(plan, ws, order[first]):
             continue  # its accelerations become 0 (units.stage)
         trouble = accelerate(A, s, way, start, end, first, last, r, order, ws.M, ws.f, ws, udot)
@@ -111,10 +120,21 @@ def _accelerate_all(plan, A, s, way, state, ws, udot):
     return det
 
 
+@kernel
+def keep_accelerations(order, start, end, first, last, ws, udot):
+    """udot of an island is that of the first stage of the piece."""
+    for i in range(start, end):
+        udot[order[i]] = ws.du[0, order[i]]
+    for i in range(first, last):
+        udot[order[i]] = ws.du[0, order[i]]
+
+
 def forces_of_islands(plan, state, ws, m, udot):
     """ws.lam of the m rows, as ``embedding.constraint_forces``; islands as ``solve_islands`` left them."""
     r, order = state.rank[0], state.order
     for b in range(ws.islands[0]):
+        if is_quiet_island(ws, b):
+            continue
         start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
         low, high = ws.island_first[b], ws.island_end[b]
         dependent_forces(start, end, low, high, order, ws.M, ws.f, ws, udot)

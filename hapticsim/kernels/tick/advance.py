@@ -20,6 +20,7 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.rows.row_table import FREE
+from hapticsim.kernels.solve.quiet import find_quiet
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import (
@@ -62,7 +63,9 @@ def advance(plan, state, inp, out, ws, m):
         reach = longest_piece(plan, state, ws, remaining) if watching else remaining
         reach = piece_on_rims(plan, ws, m, reach) if watching else reach
         reach = piece_to_border(plan, state, ws, reach) if watching else reach
+        find_quiet(plan, ws, m)
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
+        ws.quiets[0] = 0
         unseen = not watching and pushes_in(plan, state, ws)
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)

@@ -265,11 +265,17 @@ def move_out(plan, state, ws, n):
 @kernel
 def find_ways_out(plan, state, ws, n):
     """Write to ws.near_least how far [m] each near contact has to move along its row, at the frames in ws;
-    return the largest depth."""
+    return the largest depth of what is held."""
     deepest = 0.0
     for i in range(n):
         open_by = gap(plan, state, ws.near[i], ws.X)
         ws.near_least[i], ws.near_x[i] = -open_by, 0.0
+        deepest = max(deepest, -open_by)
+    if deepest <= INSIDE:
+        return deepest
+    deepest = 0.0
+    for i in range(n):
+        open_by = -ws.near_least[i]
         if open_by < 0.0:
             if meets(plan, state, ws.near[i], ws.X):
                 deepest = max(deepest, -open_by)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import Event, Fault
+from hapticsim.codes import ON_PLANE, Event, Fault
 from hapticsim.kernels.events.edge_places import turning
 from hapticsim.kernels.events.inside import (
     GAP_DEEP,
@@ -22,7 +22,7 @@ from hapticsim.kernels.geometry.corner import EDGE
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
-from hapticsim.kernels.linalg.linear import ldl_solve_between
+from hapticsim.kernels.linalg.linear import ldl_solve_between, ldl_solve_six
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.rows.row_table import FREE, HELD
@@ -63,7 +63,7 @@ def gather_near(plan, state, out, ws):
         if ws.apart[begin] > ws.reach[0] or state.mode[begin] < FREE:  # far, or asleep
             continue
         for k in range(begin, end):
-            nearness = look_at(plan, state, out, k, ws)
+            nearness, face = look_at(plan, state, out, k, ws)
             if nearness == FAR:
                 continue
             if n == ws.near.size:
@@ -72,7 +72,7 @@ def gather_near(plan, state, out, ws):
                 continue
             ws.near[n] = k
             ws.near_sure[n] = int(nearness == NEAR)
-            ws.near_face[n] = where(plan, state, k, ws.X)[0]
+            ws.near_face[n] = face
             write_near(plan, state, ws, n)
             n += 1
     if left_out > 0:
@@ -84,30 +84,37 @@ def gather_near(plan, state, out, ws):
 @kernel
 def look_at(plan, state, out, k, ws):
     """Let candidate k go where it is past the edge of what held it, sort it where it is inside; return how
-    near it is."""
+    near it is, and the face that holds it or would."""
     if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
         let_go(plan, state, k)
         record(out, LEAVE, k, 0.0, 0.0)
     if state.mode[k] == FREE and not takes_edges(plan, k):
         if state.face[k] != 0 or out.gap[k] < 0.0:
             sort_one(plan, state, ws, out, k, False, 0.0)
-    nearness = how_near(plan, state, out, k, ws.reach[0], ws)
+    nearness, face = how_near(plan, state, out, k, ws.reach[0], ws)
     state.depth[k] = 0.0
-    return nearness
+    return nearness, face
 
 
 @kernel
 def how_near(plan, state, out, k, reach, ws):
-    """Whether candidate k may close in this tick: NEAR; BESIDE what would hold it; or FAR."""
+    """Whether candidate k may close in this tick: NEAR; BESIDE what would hold it; or FAR.  And its face.
+
+    Expects its gap in out.
+    """
     if has_no_gap(plan, state, k):
-        return FAR
+        return FAR, 0
+    if state.mode[k] != HELD and out.gap[k] > reach:
+        return FAR, 0
+    if plan.surface_kind[k] == ON_PLANE:  # it has one face, without an edge
+        height = out.gap[k] if state.mode[k] == HELD else out.gap[k] - state.depth[k]
+        return (NEAR if height >= -GAP_DEEP else FAR), 0
+    face, height, past = where(plan, state, k, ws.X)
     if state.mode[k] == HELD:
-        return NEAR if meets(plan, state, k, ws.X) else FAR
-    if out.gap[k] > reach:
-        return FAR
+        return (NEAR if is_over(plan, k, height, past) else FAR), face
     if is_near(plan, state, ws, k, reach):
-        return NEAR
-    return BESIDE if 0.0 <= where(plan, state, k, ws.X)[1] <= reach else FAR
+        return NEAR, face
+    return (BESIDE if 0.0 <= height <= reach else FAR), face
 
 
 @kernel
@@ -150,6 +157,12 @@ def exchange(ws, i, j):
 def meets(plan, state, k, X):
     """Whether candidate k is beside what holds it, and no deeper than anything is held."""
     _, height, past = where(plan, state, k, X)
+    return is_over(plan, k, height, past)
+
+
+@inlined
+def is_over(plan, k, height, past):
+    """The same of one that is so high over what holds it, and so far past its edge [m]."""
     return past <= (0.0 if takes_edges(plan, k) else EDGE) and height >= -GAP_DEEP
 
 
@@ -193,13 +206,18 @@ def write_near(plan, state, ws, i):
     for side in range(2):
         begin, end = tree_span(plan, plan.row_tree_a[k] if side == 0 else second_tree(plan, k))
         ws.near_speeds[i, 2 * side], ws.near_speeds[i, 2 * side + 1] = begin, end - begin
+        J, Y = from_row(ws.near_J[i], side * half), from_row(ws.near_Y[i], side * half)
         for r in range(begin, end):
-            ws.y[r] = row[r]
-        ldl_solve_between(ws.L, begin, end, ws.y)
-        for r in range(begin, end):
-            ws.near_J[i, side * half + r - begin] = row[r]
-            ws.near_Y[i, side * half + r - begin] = ws.y[r]
-            mobility += row[r] * ws.y[r]
+            J[r - begin] = row[r]
+        if end - begin == FREE_BODY:
+            ldl_solve_six(ws.L, begin, J, Y)
+        else:
+            for r in range(begin, end):
+                ws.y[r] = row[r]
+            ldl_solve_between(ws.L, begin, end, ws.y)
+            for r in range(begin, end):
+                Y[r - begin] = ws.y[r]
+        mobility += product(J, Y, end - begin)
     ws.near_mobility[i] = mobility
 
 

@@ -15,7 +15,7 @@ from hapticsim.kernels.geometry.mesh.search import (
     centre_in_mesh,
     is_waiting,
 )
-from hapticsim.kernels.geometry.point import place, point_row, surface_pose
+from hapticsim.kernels.geometry.point import add_point_row, place, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.units import nearby, next_feature
 
@@ -78,7 +78,7 @@ def past_region(plan, state, k, X):
 def mesh_row(plan, state, k, i, ws):
     """Write row i of ws.A and ws.s for the feature of place k; return its gap [m]."""
     phi, nx, ny, nz, cx, cy, cz, feature = nearby_witness(plan, state, k, ws)
-    tx, ty, tz = point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
+    tx, ty, tz = add_point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
     ws.b[i] = 0.0
     if feature == NO_FEATURE:
         return phi
