@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import Event
+from hapticsim.codes import ON_PLANE, Event
 from hapticsim.kernels.events.guards import is_far
 from hapticsim.kernels.events.inside import (
     GAP_CAPTURE,
@@ -15,10 +15,11 @@ from hapticsim.kernels.events.inside import (
     where_of_free,
     work_to_close,
 )
+from hapticsim.kernels.geometry.contact import height_over_plane
 from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.linalg.linear import ldl_factor
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.motion.energy import SPARE
 from hapticsim.kernels.rows.row_table import (
@@ -85,13 +86,21 @@ def touching(plan, state, ws, out, m):
                 continue
             if is_far(state, ws, k) and state.depth[k] == 0.0:
                 continue
-            if state.face[k] == 0 and state.depth[k] == 0.0 and gap_of_free(plan, state, ws, k) > LEVEL:
+            if state.face[k] == 0 and state.depth[k] == 0.0 and open_by(plan, state, ws, k) > LEVEL:
                 continue  # the commonest case
             look_inside(plan, state, ws, out, m, k)
             if not found and is_near(plan, state, ws, k, GAP_TOUCH):
                 write_contact_row(plan, state, k, 0, ws)
                 found = rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST
     return found
+
+
+@inlined
+def open_by(plan, state, ws, k):
+    """Gap [m] of a free candidate that was not held deeper; on a plane without a call."""
+    if plan.surface_kind[k] == ON_PLANE:
+        return height_over_plane(plan, k, ws.X)
+    return gap_of_free(plan, state, ws, k)
 
 
 @kernel

@@ -233,16 +233,21 @@ def witness_beside(plan, state, k, pose, X):
     )
 
 
+@inlined
+def height_over_plane(plan, k, X):
+    """How far the sphere of candidate k is from its plane [m]."""
+    cx, cy, cz = sphere_centre(plan, k, X)
+    _, _, nx, _, _, ny, _, _, nz, ox, oy, oz = surface_pose(plan, k, X)
+    return nx * (cx - ox) + ny * (cy - oy) + nz * (cz - oz) - plan.row_length[k]
+
+
 def gap_of(plan, state, k, X):
     """Gap of candidate k [m] over where it is held, negative when deeper.
 
     Past the end of a side it grows with the way to there, so that what another candidate holds never closes.
     """
     if plan.surface_kind[k] == ON_PLANE:
-        cx, cy, cz = sphere_centre(plan, k, X)
-        _, _, r2, _, _, r5, _, _, r8, ox, oy, oz = surface_pose(plan, k, X)
-        distance = r2 * (cx - ox) + r5 * (cy - oy) + r8 * (cz - oz)
-        return distance - plan.row_length[k] - state.depth[k]
+        return height_over_plane(plan, k, X) - state.depth[k]
     if plan.surface_kind[k] == ON_EDGES:
         return edges_gap(plan, state, k, X)
     if plan.surface_kind[k] == ON_HULLS:

@@ -20,6 +20,8 @@ from hapticsim.kernels.solve.embedding import (
 from hapticsim.kernels.solve.islands import find_islands
 from hapticsim.kernels.solve.quiet import is_quiet_island
 
+ROUNDING = 1e-16  # [m] or [m/s], or in radians, that a row may miss and is as good as met
+FREE_BODY = 6  # speeds of a body that is joined to none
 FOLD = 1e100  # a product beyond this, or below its inverse, is divided, or multiplied, by it
 
 
@@ -44,6 +46,9 @@ def combine_in_islands(combine, ws):
         low, high = ws.island_first[b], ws.island_end[b]
         if is_quiet_island(ws, b):
             continue
+        if high - low == FREE_BODY:
+            combine_on_body(combine, b, low, ws)
+            continue
         for i in range(ws.island_dependent[b], ws.island_dependent[b + 1]):
             ws.t[i] = 0.0
             for j in range(low, high):
@@ -57,6 +62,26 @@ def combine_in_islands(combine, ws):
                     ws.t[i] += share * ws.s[k]
                     for j in range(low, high):
                         combined[j] += share * row[j]
+
+
+@kernel
+def combine_on_body(combine, b, low, ws):
+    """The same of an island of one free body, whose speeds begin at ``low``: the commonest, unrolled."""
+    for i in range(ws.island_dependent[b], ws.island_dependent[b + 1]):
+        total = b0 = b1 = b2 = b3 = b4 = b5 = 0.0
+        for place in range(ws.island_row[b], ws.island_row[b + 1]):
+            k = ws.ordered_rows[place]
+            share, row = combine[k, i], from_row(ws.A[k], low)
+            if share != 0.0:
+                total += share * ws.s[k]
+                b0 += share * row[0]
+                b1 += share * row[1]
+                b2 += share * row[2]
+                b3 += share * row[3]
+                b4 += share * row[4]
+                b5 += share * row[5]
+        ws.t[i], to = total, from_row(ws.B[i], low)
+        to[0], to[1], to[2], to[3], to[4], to[5] = b0, b1, b2, b3, b4, b5
 
 
 @kernel
@@ -149,11 +174,26 @@ def forces_of_islands(plan, state, ws, m, udot):
                 ws.lam[k] = total
 
 
+@kernel
+def misses_nothing(ws, b, missing):
+    """Whether the rows of island b miss no more than rounding."""
+    for place in range(ws.island_row[b], ws.island_row[b + 1]):
+        if not abs(missing[ws.ordered_rows[place]]) <= ROUNDING:
+            return False
+    return True
+
+
 def change_of_islands(plan, state, ws, m, missing, change):
     """``embedding.least_change``, with islands as ``solve_islands`` left them."""
     r = state.rank[0]
     for b in range(ws.islands[0]):
         start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
+        if misses_nothing(ws, b, missing):
+            for i in range(start, end):
+                change[state.order[i]] = 0.0
+            for i in range(ws.island_free[b], ws.island_free[b + 1]):
+                change[state.order[i]] = 0.0
+            continue
         for i in range(start, end):
             if r == m:
                 ws.g[i] = missing[ws.ordered_rows[i]]

@@ -50,7 +50,6 @@ def advance(plan, state, inp, out, ws, m):
     begin_balance(plan, state, ws, ws.moved[0] == 1)
     t, handled, passed, quick = 0.0, 0, 0, 0
     reported = True
-    find_far_pairs(plan, ws, 1)  # what was resolved may be faster than when the tick began
     while True:
         if reported:
             read_reported_guards(plan, state, out, ws, m, ws.guard0)

@@ -43,6 +43,7 @@ def begin_tick(plan, state, inp, out, ws):
     if touching(plan, state, ws, out, m) or pulls:
         m = resolve(plan, state, inp, ws, out, 0.0, 0)
         start_piece(plan, state, inp, out, ws, 0.0, m, RESOLVED)
+        find_far_pairs(plan, ws, 1)  # what was resolved may be faster
     return watch_constraints(plan, state, inp, ws, out, m)
 
 
@@ -66,6 +67,7 @@ def check_constraints(plan, state, inp, ws, out, t, m):
     m, activated = activate_what_touches(plan, state, inp, ws, out, t, m)
     if slips or activated:
         start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
+        find_far_pairs(plan, ws, 1)
     return m
 
 
