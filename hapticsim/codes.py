@@ -73,6 +73,10 @@ class Fault(IntFlag):
     ROWS_FULL = 16384  # more contacts than rows: some are left out
 
 
+MAX_EVENTS = 16  # located in a tick, at most
+NO_TICK, BUSY_TICKS, EVERY_TICK = range(3)  # which ticks are time steps
+
+
 class Event(IntEnum):
     """What happened inside a tick (kernels/step.py), one record each."""
 
@@ -92,4 +96,5 @@ class Event(IntEnum):
     ENERGY = 13  # the tick was refused: it would have gained this energy [J]; last good state kept
     ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out
     THROUGH = 15  # a shape is inside another where nothing holds it, and passes; value is how deep [m]
+    STEPPED = 17  # too many events or contacts: the tick was one time step; value is how many contacts held
     HALTED = 16  # too many events: the mechanism stood still for the rest of the tick; value is how long [s]

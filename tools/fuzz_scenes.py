@@ -7,6 +7,7 @@
     python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
     python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
+    python tools/fuzz_scenes.py --piles 30 --exact      piles whose busy ticks alone are time steps
     python tools/fuzz_scenes.py --again finds/gain_17.yaml
 
 Scenes run in processes of their own, so that one that crashes is counted and does not end the others.  What
@@ -169,7 +170,7 @@ class Campaign:
     def _trial(self, seed: int, attempt: int) -> Trial:
         options = self.options
         if options.piles:
-            trial = make_pile(seed, options.piles, options.seconds)
+            trial = make_pile(seed, options.piles, options.seconds, options.exact)
         else:
             trial = make(seed, attempt, options.pool, options.hulls, options.cylinders, options.stepping)
         if options.sleep:
@@ -178,7 +179,7 @@ class Campaign:
 
     def _count(self, verdict: dict[str, Any]) -> None:
         self.counts["scenes"] += 1
-        for key in ("ticks", "refused_ticks", "halted_ticks", "slow_ticks"):
+        for key in ("ticks", "refused_ticks", "halted_ticks", "busy_ticks", "slow_ticks"):
             self.counts[key] += verdict.get(key, 0)
         self.counts["refused at load"] += bool(verdict.get("refused_at_load"))
         self.counts["in contact"] += verdict.get("contacts", 0) > 0
@@ -237,7 +238,8 @@ def show(console: Console, found: Found, _: Found | None) -> None:
         f"{counts['scenes']} scenes, {counts['ticks']} ticks in {found['seconds']:.0f} s: "
         f"{counts['in contact']} were in contact, {counts['refused at load']} refused at load, "
         f"{counts['with a refused tick']} had {counts['refused_ticks']} ticks refused and told, "
-        f"{counts['halted_ticks']} ticks were halted and told; "
+        f"{counts['halted_ticks']} ticks were halted and told, "
+        f"{counts['busy_ticks']} were too busy and told; "
         f"{counts['slow_ticks']} ticks took more than 1 ms in each of three runs (longest "
         f"{found['slowest_tick_s'] * 1e3:.2f} ms); the largest gain that is no find was "
         f"{found['worst_gain_kept']:.1e} of the scale.",
@@ -278,6 +280,7 @@ def main() -> int:
     add("--stepping", action="store_true", help="contacts in the time-stepping regime")
     add("--sleep", action="store_true", help="what rests falls asleep")
     add("--piles", type=int, default=0, metavar="PARTS", help="bins with so many parts instead")
+    add("--exact", action="store_true", help="piles in the exact regime")
     add("--seconds", type=float, default=2.0, help="of a pile")
     add("--workers", type=int, default=2, help="processes")
     add("--keep", type=Path, default=Path("finds"), metavar="FOLDER", help="where finds are kept")

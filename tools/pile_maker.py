@@ -1,7 +1,8 @@
 """Random piles for tools/fuzz_scenes.py: many parts of all shapes, thrown into a bin of four walls.
 
 Every part starts in a cell of its own, turned and moving at random, in as many layers as are needed.
-Contacts are in the time-stepping regime.  From the first tick on energy may only fall.
+Contacts are in the time-stepping regime, or in the exact one, where busy ticks are time steps.
+From the first tick on energy may only fall.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from scene_maker import Meshes, Trial, hull, inertial
 
 DEEPEST = 1e-4  # [m] to which a part of a pile may be in another
 CELL = 0.14  # [m] of the side of a cell: no part is longer
+MOST_ROWS = 256
 LARGEST = 0.04  # [m] half extent of a part
 
 
-def make_pile(seed: int, parts: int, seconds: float) -> Trial:
+def make_pile(seed: int, parts: int, seconds: float, exact: bool = False) -> Trial:
     """Return the pile of a seed."""
     draw = random.Random(f"pile {seed}")
     rate = draw.choice([500.0, 1000.0, 1000.0])
@@ -46,7 +48,8 @@ def make_pile(seed: int, parts: int, seconds: float) -> Trial:
     scene = {
         "name": f"pile {seed}",
         "rate_Hz": rate,
-        "contact_regime": "time_stepping",
+        "contact_regime": "exact" if exact else "time_stepping",
+        "max_rows": MOST_ROWS,
         "robot": {"bodies": bodies, "joints": joints},
         "shapes": shapes,
         "contacts": [{"between": ["*", "*"], "restitution": restitution}],

@@ -17,13 +17,14 @@ from hapticsim.assemble.mesh_tables import plan_of_meshes
 from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
 from hapticsim.assemble.tree_table import plan_of_sleep, tree_table
+from hapticsim.codes import BUSY_TICKS, EVERY_TICK, NO_TICK
 from hapticsim.equations.base import Equations
 from hapticsim.equations.making import equations_of
 from hapticsim.errors import ConfigError, listed
 from hapticsim.haptics.coupler import Gains
 from hapticsim.kernels.entry import begin_compiling, unit_addresses
 from hapticsim.kernels.memory.allocate import input_at_start, sizes_of_run, state_at_start
-from hapticsim.kernels.memory.arrays import MAX_EVENTS, Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.sample import WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
 from hapticsim.model.constraints import bodies_of, nearest_constraint
@@ -77,7 +78,7 @@ class Assembly:
         eq, scene, nk = self.equations, self.scene, len(self.candidates)
         nc, nw = len(scene.constraints), self.plan.row_kind.size
         ne, nF, nt = scene.model.row_count, eq.factor_size, self.plan.tree_first.size
-        steps, sleeps = scene.contact_regime == TIME_STEPPING, scene.sleep is not None
+        steps, sleeps = scene.may_step, scene.sleep is not None
         ni, ns = (nk if steps or sleeps else 0), (nt if sleeps else 0)
         nj = 2 * int(self.plan.largest_tree) if steps else 0
         nv = self.plan.volume_frame.size
@@ -214,6 +215,12 @@ def _settings(scene: Scene) -> dict[str, float]:
     return {name: float(settings[name] or 0.0) for name in Plan.numbers_named() if name in settings}
 
 
+def _which_step(scene: Scene) -> int:
+    if scene.contact_regime == TIME_STEPPING:
+        return EVERY_TICK
+    return BUSY_TICKS if scene.may_step else NO_TICK
+
+
 def angular_speeds(model: SceneModel) -> np.ndarray:
     """(nu,) int, 1 for each component of the angular velocity of a joint with a quaternion."""
     angular = np.zeros(model.nu, np.int64)
@@ -278,7 +285,8 @@ def _plan(
         normalise=address("normalise"),
         quaternions=int(bool(model.quaternions)),
         tick_s=scene.tick_s,
-        max_events=MAX_EVENTS,
+        max_events=scene.max_events,
+        steps=_which_step(scene),
         damping=model.damping,
         torque_constant=constant,
         torque_gravity=gravity,

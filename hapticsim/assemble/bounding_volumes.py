@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hapticsim.model.candidates import Candidate
-from hapticsim.model.scene import TIME_STEPPING, Scene, Shape
+from hapticsim.model.scene import Scene, Shape
 
 MANY = 8  # pairs of shapes from which on it is worth while to ask which are far
 
@@ -49,7 +49,7 @@ def frame_sizes(scene: Scene, frames: Sequence[str]) -> np.ndarray:
 
 def asks_for_pairs(scene: Scene) -> bool:
     """Whether the tick goes by pairs of shapes."""
-    return len(scene.contacts) >= MANY or scene.contact_regime == TIME_STEPPING or scene.sleep is not None
+    return len(scene.contacts) >= MANY or scene.may_step or scene.sleep is not None
 
 
 def plan_of_volumes(

@@ -6,7 +6,7 @@ from hapticsim.assemble.bounding_volumes import asks_for_pairs
 from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH, ON_SUPPORT
 from hapticsim.kernels.entry import Feature
 from hapticsim.model.candidates import candidates_of
-from hapticsim.model.scene import TIME_STEPPING, Scene
+from hapticsim.model.scene import Scene
 
 
 def features_of(scene: Scene) -> Feature:
@@ -25,9 +25,9 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.QUADRICS
     if asks_for_pairs(scene):
         features |= Feature.PAIRS
-    if len(set(scene.model.kinematic_trees()[0].tolist())) > 1:
+    if scene.has_several_trees:
         features |= Feature.TREES
-    if scene.contact_regime == TIME_STEPPING:
+    if scene.may_step:
         features |= Feature.TIME_STEPPING
     if scene.sleep is not None:
         features |= Feature.SLEEP

@@ -81,8 +81,7 @@ def build(
     contacts = contact_pairs(entry.contacts, shapes, model, robot.apart, refuse, notes)
     constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
     limit = entry.max_rows if entry.contact_regime == EXACT else None
-    notes += contact_notes(shapes, contacts, constraints, limit)
-    return Scene(
+    scene = Scene(
         name=entry.name,
         model=model,
         shapes=shapes,
@@ -97,6 +96,7 @@ def build(
         close_loops=entry.close_loops,
         rate_Hz=float(entry.rate_Hz),
         max_rows=entry.max_rows,
+        max_events=entry.max_events,
         contact_regime=entry.contact_regime,
         sleep=entry.sleep,
         mapping=Mapping(
@@ -119,11 +119,12 @@ def build(
         device_endpoint=entry.device.endpoint,
         publish_endpoint=entry.publish.endpoint,
         duration_s=entry.duration_s,
-        notes=tuple(notes),
         source=source,
         path=str(path),
         robot_fingerprint=robot.fingerprint,
     )
+    notes += contact_notes(shapes, contacts, constraints, limit, scene.may_step)
+    return replace(scene, notes=tuple(notes))
 
 
 def _checked_coupler(coupler: CouplerSettings, refuse: Refuse) -> CouplerSettings:

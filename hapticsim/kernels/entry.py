@@ -57,7 +57,14 @@ from hapticsim.kernels.step import step
 from hapticsim.kernels.tick.begin import check_constraints
 from hapticsim.kernels.tick.broad_phase import find_far_pairs
 from hapticsim.kernels.tick.piece_start import evaluate_piece_start
-from hapticsim.kernels.tick.sleeping import count_rest, hold_still, put_to_sleep, sleep_on, wake_touched
+from hapticsim.kernels.tick.sleeping import (
+    count_rest,
+    hold_still,
+    put_to_sleep,
+    sleep_again,
+    sleep_on,
+    wake_touched,
+)
 from hapticsim.kernels.time_stepping.contact_step import take_time_step
 
 Progress = Callable[[str], Any]
@@ -73,7 +80,7 @@ class Feature(Flag):
     QUADRICS = auto()  # ellipsoids on planes, spheres on ellipsoids and cones
     PAIRS = auto()  # many pairs of shapes
     TREES = auto()  # more than one kinematic tree
-    TIME_STEPPING = auto()  # contacts by impulses over whole ticks
+    TIME_STEPPING = auto()  # contacts by impulses over whole ticks, all of them or those that are too busy
     SLEEP = auto()  # bodies at rest fall asleep
 
 
@@ -126,6 +133,7 @@ FEATURE_UNITS = {  # the same that only some scenes need
     Feature.SLEEP: {
         "put_to_sleep": Called(put_to_sleep, units.SLEEP, __name__),
         "sleep_on": Called(sleep_on, units.SLEEP, __name__),
+        "sleep_again": Called(sleep_again, units.SLEEP, __name__),
         "hold_still": Called(hold_still, units.HOLD, __name__),
         "wake_touched": Called(wake_touched, units.WAKE, __name__),
         "count_rest": Called(count_rest, units.REST, __name__),

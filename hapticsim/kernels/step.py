@@ -6,11 +6,13 @@ and nothing is raised; trouble is flags and counters.
 
 from __future__ import annotations
 
+from hapticsim.codes import EVERY_TICK
 from hapticsim.kernels.tick.advance import advance
 from hapticsim.kernels.tick.begin import begin_tick
 from hapticsim.kernels.tick.commit import commit_or_reject
 from hapticsim.kernels.tick.report import report_sample
 from hapticsim.kernels.tick.requests import take_requests
+from hapticsim.kernels.time_stepping.busy_tick import is_step, step_from_start, step_instead
 from hapticsim.kernels.units import count_rest, put_to_sleep, take_time_step
 
 
@@ -25,11 +27,14 @@ def step(plan, state, inp, out, ws):
     """
     safety, was_refused = take_requests(plan, state, inp, out, ws)
     put_to_sleep(plan, state, inp, ws)
-    if plan.time_step != 0:
+    if plan.steps == EVERY_TICK:
         take_time_step(plan, state, inp, out, ws)
+    elif is_step(plan, state, out, ws):
+        step_from_start(plan, state, inp, out, ws)
     else:
         rows = begin_tick(plan, state, inp, out, ws)
         report_sample(plan, state, inp, out, ws, rows)
-        advance(plan, state, inp, out, ws, rows)
+        if not advance(plan, state, inp, out, ws, rows):
+            step_instead(plan, state, inp, out, ws)
     commit_or_reject(plan, state, out, ws, safety, was_refused)
     count_rest(plan, state, out, ws)

@@ -291,6 +291,13 @@ def sleep_on(plan, state, inp, ws):
 
 
 @inlined
+def sleep_again(plan, state, inp, ws):
+    """What sleeps in this tick goes on, whose contacts were put back: ``tick.sleeping.sleep_again``."""
+    if plan.sleep_again != 0:
+        _sleep_at(plan.sleep_again)(plan, state, inp, ws)
+
+
+@inlined
 def wake_touched(plan, state, ws, within):
     """Wake what sleeps where what is awake touches it: ``tick.sleeping.wake_touched``.  Returns how many."""
     if plan.wake_touched == 0:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from hapticsim.codes import MAX_EVENTS
 from hapticsim.model.constraints import Constraint
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
@@ -130,6 +131,7 @@ class Scene:
     close_loops: bool = False  # start at the nearest place where the constraints are closed
     rate_Hz: float = 1000.0
     max_rows: int = MAX_ROWS  # imposed at once
+    max_events: int = MAX_EVENTS  # located in a tick
     contact_regime: str = EXACT  # how contacts are resolved
     sleep: SleepSettings | None = None  # None: nothing falls asleep
     mapping: Mapping = field(default_factory=Mapping)
@@ -152,3 +154,15 @@ class Scene:
     def tick_s(self) -> float:
         """[s] of one tick."""
         return 1.0 / self.rate_Hz
+
+    @property
+    def may_step(self) -> bool:
+        """Whether a tick may be a time step: all in that regime, else a busy one of several trees alone."""
+        if self.contact_regime == TIME_STEPPING:
+            return True
+        return bool(self.contacts) and not self.constraints and self.has_several_trees
+
+    @property
+    def has_several_trees(self) -> bool:
+        """Whether there are bodies that no joint connects."""
+        return len(set(self.model.kinematic_trees()[0].tolist())) > 1

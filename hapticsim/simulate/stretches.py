@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from hapticsim.codes import MAX_EVENTS
 from hapticsim.haptics.delay import delay_in_ticks
 from hapticsim.kernels.entry import lockstep_kernel
 from hapticsim.kernels.haptics.held_device import HeldDevice
 from hapticsim.kernels.haptics.lockstep import Stretch
-from hapticsim.kernels.memory.arrays import MAX_EVENTS
 from hapticsim.simulate.simulation import Simulation
 from hapticsim.wire.messages.device import FREE_BUTTONS
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from hapticsim.config.load import loads
+from hapticsim.kernels import quiet
 from hapticsim.kernels.motion import stage
-from hapticsim.kernels.solve import quiet
 from hapticsim.simulate.simulation import Simulation
 from tests.kernel_access import FLOAT, INPUT, INT, PLAN, STATE, VECTOR, WORKSPACE, compiled
 

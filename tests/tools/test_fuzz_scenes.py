@@ -16,9 +16,9 @@ from scene_maker import Trial, make
 from scene_shrink import keep, kept, shrunk
 from scene_trial import Verdict, loaded, run
 
-from hapticsim.codes import Event, Fault
+from hapticsim.codes import MAX_EVENTS, Event, Fault
 from hapticsim.errors import ConfigError
-from hapticsim.kernels.memory.arrays import MAX_EVENTS, Workspace
+from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.simulate.simulation import Simulation, Snapshot, TickEvent
 
 FINDS = sorted((Path(__file__).parents[1] / "finds").glob("*.yaml"))
@@ -84,7 +84,7 @@ SEEDS = [*range(6), *HULLS]
 
 @pytest.mark.parametrize("of", [*FINDS, *SEEDS], ids=lambda of: getattr(of, "stem", f"seed {of}"))
 def test_a_tick_needs_nothing_that_the_one_before_left_in_the_workspace(of: Path | int):
-    """It is the same to the bit where the workspace holds NaN, and ones for integers; M, V and A hold zeros."""
+    """It is the same to the bit where the workspace holds NaN, and ones for integers; M, V, A hold zeros."""
     trial = kept(of) if isinstance(of, Path) else accepted(abs(of), of < 0)
     scene = loaded(trial)
     used, fresh = Simulation(scene), Simulation(scene)

@@ -15,21 +15,31 @@ def contact_notes(
     contacts: Sequence[ContactPair],
     constraints: Sequence[Constraint],
     max_rows: int | None,
+    may_step: bool,
 ) -> list[str]:
-    """Return the notes of a scene in which at most ``max_rows`` rows are imposed at once; None: no limit."""
+    """Return the notes of a scene in which at most ``max_rows`` rows are imposed at once; None: no limit.
+
+    may_step : a tick that asks for more becomes a time step.
+    """
     by_name = {s.name: s for s in shapes}
     pairs = [(by_name[c.a], by_name[c.b]) for c in contacts]
-    told = _rows(pairs, constraints, max_rows) if max_rows is not None else []
+    told = _rows(pairs, constraints, max_rows, may_step) if max_rows is not None else []
     return [*told, *_rolling(pairs, constraints)]
 
 
 def _rows(
-    pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint], max_rows: int
+    pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constraint], max_rows: int, may_step: bool
 ) -> Iterable[str]:
     """More rows than can be imposed at once."""
     most = sum(_rows_of(a, b) for a, b in pairs)
     most += sum(len(c.rows) for c in constraints)
-    if most > max_rows:
+    if most > max_rows and may_step:
+        yield (
+            f"contacts may ask for {most} rows at once, and {max_rows} can be imposed: a tick with more "
+            "becomes a time step, with an event; 'max_rows' allows more, and with 'contact_regime: "
+            "time_stepping' every tick is one."
+        )
+    elif most > max_rows:
         yield (
             f"contacts and constraints may ask for {most} rows at once, and {max_rows} can be imposed: a "
             "contact beyond that is left out, with an event and without force on the hand, and a constraint "

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
+from hapticsim.codes import MAX_EVENTS
 from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.robot import (
     MOST_CORNERS,
@@ -377,6 +378,11 @@ class SceneFile(Section):
         default=MAX_ROWS,
         description="rows of contacts and constraints that can be imposed at once; what a tick takes grows "
         "with the third power of those that are, of bodies that touch one another or are joined",
+    )
+    max_events: Annotated[int, Field(ge=1, le=MAX_EVENTS)] = Field(
+        default=MAX_EVENTS,
+        description="events located in a tick; with more a tick of several bodies without constraints "
+        "becomes a time step, and in others contacts nearly closed are taken as resting",
     )
     contact_regime: Literal["exact", "time_stepping"] = Field(
         default="exact",

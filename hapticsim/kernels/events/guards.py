@@ -23,8 +23,8 @@ from hapticsim.kernels.geometry.edges import BEND, margin, past_border
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
+from hapticsim.kernels.quiet import is_quiet
 from hapticsim.kernels.rows.row_table import FREE, HELD
-from hapticsim.kernels.solve.quiet import is_quiet
 from hapticsim.kernels.solve.row_forces import write_row_forces
 from hapticsim.kernels.units import feasible_forces, gap, gap_of_free, read_friction_guards
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import CONTACT_ROW
+from hapticsim.codes import CONTACT_ROW, EVERY_TICK
 from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
@@ -36,7 +36,7 @@ def copy(source, target):
 def report_witnesses(plan, state, out, ws):
     """Gap, normal and nearest point of every candidate at the frames in ws; of thousands in a pile, of pairs
     that are far how far they are alone."""
-    if plan.time_step == 0:
+    if plan.steps != EVERY_TICK:
         report_between(plan, state, out, ws, 0, plan.contacts)
         return
     for p in range(plan.pair_a.size):
@@ -136,13 +136,13 @@ def observe(plan, state, inp, out, ws):
         ws.apart[k] = 0.0
     ws.sleepers[0] = 0
     sleep_on(plan, state, inp, ws)
-    m = list_rows(plan, state, ws) if plan.time_step == 0 else list_constraints(plan, state, ws)
+    m = list_rows(plan, state, ws) if plan.steps != EVERY_TICK else list_constraints(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:
         row_forces(plan, state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
     put_modes_back(plan, state)
-    if plan.time_step != 0:
+    if plan.steps == EVERY_TICK:
         for k in range(state.impulse.size):  # as in the last step
             out.force[k] = state.impulse[k] / plan.tick_s if state.mode[k] == HELD else 0.0
 

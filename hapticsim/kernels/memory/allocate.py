@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from hapticsim.kernels.memory.arrays import MAX_EVENTS, MOST_NEAR, Input, State
+from hapticsim.codes import MAX_EVENTS
+from hapticsim.kernels.memory.arrays import MOST_NEAR, Input, State
 
 
 def sizes_of_run(

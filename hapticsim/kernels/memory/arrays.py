@@ -23,10 +23,11 @@ from hapticsim.kernels.memory.shape import of
 
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
-MAX_EVENTS = 16  # handled inside one tick; at the last one contacts nearly closed are taken as resting
+LASTING = 10  # ticks that are time steps after one that was too busy
 MOST_NEAR = 2048  # contacts that a time step looks at
-# Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows; of this tick
-# choices of speeds, trial steps; 1: a rehearsal, whose tick is one piece (realtime/loop.py)
+# Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows (chatters that
+# were ended, ticks with too many events or rows); of this tick choices of speeds, trial steps; 1: a rehearsal,
+# whose tick is one piece (realtime/loop.py)
 EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS, REHEARSAL = range(7)
 # Workspace.counts: rows of constraints imposed (the first rows), constraints that slip, whether the O(n)
 # route may be taken, whether it was
@@ -63,10 +64,11 @@ class Plan(Block):
     solve_islands: Int  # 0 with one tree, as the next two
     forces_of_islands: Int
     change_of_islands: Int
-    time_step: Int  # 0 where contacts are located and embedded
-    put_to_sleep: Int  # 0 where nothing sleeps, as the next four
+    time_step: Int  # 0 where contacts are always located and embedded
+    put_to_sleep: Int  # 0 where nothing sleeps, as the next five
     hold_still: Int
     sleep_on: Int
+    sleep_again: Int
     wake_touched: Int
     count_rest: Int
     solve_slipping: Int  # 0 without constraints, as what says so below
@@ -97,6 +99,7 @@ class Plan(Block):
     quaternions: Int  # 1 when q holds any
     tick_s: Float  # [s]
     max_events: Int
+    steps: Int  # codes.NO_TICK ...: which ticks are time steps (busy_tick.py)
     damping: Vector = of("nu")  # [N m s/rad] or [N s/m] viscous joint damping
     torque_constant: Vector = of("nu")  # [N m] or [N]
     torque_gravity: Vector = of("nu")  # fraction of the gravity force carried
@@ -270,6 +273,7 @@ class State(Block, whole=True):
     # 0 where it is held open (inside.py)
     impulse: Vector = of("ni")  # [N s] of each contact in the last time step (time_stepping), or tick
     # before it slept
+    busy: IntVector = of(1)  # ticks that are time steps from now on (busy_tick.py)
     still: IntVector = of("ns")  # ticks for which each tree has rested, and one more once it slept
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
@@ -382,6 +386,9 @@ class Workspace(Block):
     good_u: Vector = of("nu")
     put_q: Vector = of("nq")  # the same put onto the rows that held then
     good_mode: IntVector = of("nb")  # what the blocks did then
+    good_face: IntVector = of("nk")  # the same of faces and depths
+    good_depth: Vector = of("nk")
+    sampled: IntVector = of(1)  # 1: the sample of this tick was taken, before it became a time step
     counts: IntVector = of(4)  # HELD_ROWS ...
     F: Vector = of("nF")  # what impulse responses share (equations/tree/impulse_response.py)
     b: Vector = of("nr")  # prescribed rates: A u = b

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hapticsim.codes import Mode
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
-from hapticsim.kernels.solve.quiet import is_quiet
+from hapticsim.kernels.quiet import is_quiet
 from hapticsim.kernels.units import evaluate_held, write_contact_row
 
 FREE, HELD = int(Mode.FREE), int(Mode.HELD)

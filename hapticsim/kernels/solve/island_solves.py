@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.machine_code.part import from_row
+from hapticsim.kernels.quiet import is_quiet_island
 from hapticsim.kernels.solve.embedding import (
     AS_THEY_STAND,
     BY_ISLAND,
@@ -18,7 +19,6 @@ from hapticsim.kernels.solve.embedding import (
     spread_change,
 )
 from hapticsim.kernels.solve.islands import find_islands
-from hapticsim.kernels.solve.quiet import is_quiet_island
 
 ROUNDING = 1e-16  # [m] or [m/s], or in radians, that a row may miss and is as good as met
 FREE_BODY = 6  # speeds of a body that is joined to none
@@ -188,7 +188,7 @@ def change_of_islands(plan, state, ws, m, missing, change):
     r = state.rank[0]
     for b in range(ws.islands[0]):
         start, end = ws.island_dependent[b], ws.island_dependent[b + 1]
-        if misses_nothing(ws, b, missing):
+        if ws.islands[0] > 1 and misses_nothing(ws, b, missing):
             for i in range(start, end):
                 change[state.order[i]] = 0.0
             for i in range(ws.island_free[b], ws.island_free[b + 1]):

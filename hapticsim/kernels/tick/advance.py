@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import ON_PLANE, ONE_SIDED
+from hapticsim.codes import BUSY_TICKS, ON_PLANE, ONE_SIDED
 from hapticsim.kernels.events.approach import longest_piece, piece_on_rims
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.guards import (
@@ -19,8 +19,9 @@ from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
+from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
+from hapticsim.kernels.quiet import find_quiet
 from hapticsim.kernels.rows.row_table import FREE
-from hapticsim.kernels.solve.quiet import find_quiet
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import (
@@ -46,11 +47,17 @@ LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time mu
 
 @kernel
 def advance(plan, state, inp, out, ws, m):
-    """Integrate to the end of the tick, with m rows imposed at its start; events are located and handled."""
+    """Integrate to the end of the tick, with m rows imposed at its start; events are located and handled.
+
+    False where that takes too many events or rows, and the tick may become a time step (busy_tick.py).
+    """
     begin_balance(plan, state, ws, ws.moved[0] == 1)
     t, handled, passed, quick = 0.0, 0, 0, 0
     reported = True
     while True:
+        is_busy = m == ws.rows.size or handled == plan.max_events or passed == MOST_PASSED
+        if is_busy and may_step(plan, out):
+            return False
         if reported:
             read_reported_guards(plan, state, out, ws, m, ws.guard0)
         else:
@@ -62,7 +69,8 @@ def advance(plan, state, inp, out, ws, m):
         reach = longest_piece(plan, state, ws, remaining) if watching else remaining
         reach = piece_on_rims(plan, ws, m, reach) if watching else reach
         reach = piece_to_border(plan, state, ws, reach) if watching else reach
-        find_quiet(plan, ws, m)
+        if ws.method[0] == RUNGE_KUTTA:
+            find_quiet(plan, ws, m)
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         ws.quiets[0] = 0
         unseen = not watching and pushes_in(plan, state, ws)
@@ -92,9 +100,16 @@ def advance(plan, state, inp, out, ws, m):
         again = fires_again(plan, state, ws, fired)
         chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, ws, fired))
         quick = quick + 1 if chatter else 0
-        chatters = handled == plan.max_events or quick == CHATTERS
+        chatters = quick == CHATTERS or (handled == plan.max_events and not may_step(plan, out))
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
+    return True
+
+
+@inlined
+def may_step(plan, out):
+    """Whether a tick of this scene may become a time step; a rehearsal never does."""
+    return plan.steps == BUSY_TICKS and out.counts[REHEARSAL] == 0
 
 
 @kernel

@@ -24,7 +24,7 @@ def take_requests(plan, state, inp, out, ws):
     clear_tick(out, ws)
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
-    checkpoint(state, ws)
+    checkpoint(plan, state, ws)
     safety, was_refused = state.safety[MODE], state.energy[2] == REFUSED
     hx = hy = hz = 0.0
     if plan.handle_frame >= 0 and asks_for_handle(state, inp):
@@ -42,7 +42,7 @@ def take_requests(plan, state, inp, out, ws):
 def clear_tick(out, ws):
     """Forget what the tick before counted."""
     ws.work[SPARE] = ws.reach[0] = 0.0
-    ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = ws.sleepers[0] = ws.quiets[0] = 0
+    ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = ws.sleepers[0] = ws.quiets[0] = ws.sampled[0] = 0
     for k in range(ws.fires.size):
         ws.fires[k] = ws.overlooked[k] = 0
         ws.apart[k] = 0.0

@@ -12,6 +12,7 @@ were before.
 
 from __future__ import annotations
 
+from hapticsim.codes import EVERY_TICK
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
@@ -43,6 +44,11 @@ def sleep_on(plan, state, inp, ws):
     chosen."""
     for t in range(plan.tree_first.size):
         ws.asleep[t] = int(state.still[t] > plan.rest_ticks)
+    let_contacts_sleep(plan, state, ws)
+
+
+def sleep_again(plan, state, inp, ws):
+    """The same within a tick, for what still sleeps, where contacts are what they were between ticks."""
     let_contacts_sleep(plan, state, ws)
 
 
@@ -150,7 +156,7 @@ def count_rest(plan, state, out, ws):
                 ws.touches[plan.row_tree_a[k]] = 1
             if plan.row_tree_b[k] >= 0:
                 ws.touches[plan.row_tree_b[k]] = 1
-            if plan.time_step == 0:
+            if plan.steps != EVERY_TICK:
                 state.impulse[k] = plan.tick_s * max(out.force[k], 0.0)
     for t in range(plan.tree_first.size):
         if ws.asleep[t] == 1 and ws.sleepers[0] > 0:

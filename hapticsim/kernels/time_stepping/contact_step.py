@@ -15,7 +15,7 @@ import math
 
 from hapticsim.codes import Event
 from hapticsim.kernels.events.inside import GAP_DEEP
-from hapticsim.kernels.events.observe import copy
+from hapticsim.kernels.events.observe import copy, report
 from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
 from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
@@ -88,7 +88,10 @@ def take_time_step(plan, state, inp, out, ws):
     find_far_pairs(plan, ws, 1)
     ws.reach[0] = reach_of(plan, state, ws)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
-    report_sample(plan, state, inp, out, ws, 0)
+    if ws.sampled[0] == 0:
+        report_sample(plan, state, inp, out, ws, 0)
+    else:
+        report(plan, state, out, ws, 0)
     if wake_touched(plan, state, ws, ws.reach[0]) > 0:
         stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], 0)
     near = gather_near(plan, state, out, ws)

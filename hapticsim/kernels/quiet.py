@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
-from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 
 ROUNDING = 1e-14  # [m] or [rad] by which what is quiet moves within a tick, at most
 
@@ -17,14 +16,14 @@ ROUNDING = 1e-14  # [m] or [rad] by which what is quiet moves within a tick, at 
 @kernel
 def find_quiet(plan, ws, m):
     """Write to ws.quiet which islands are quiet in the piece that begins at ws.u0 with the accelerations
-    ws.du[0] and m rows, and how many to ws.quiets.
+    ws.du[0] and m rows, and how many to ws.quiets; for a step of the classical method.
 
     The tree of the handle never is, nor anything where rows move with time or friction slips.
     """
     ws.quiets[0] = 0
     if plan.solve_islands == 0 or m == 0 or ws.islands[0] < 2:
         return
-    if plan.driven == 1 or ws.counts[SLIPPING] > 0 or ws.method[0] != RUNGE_KUTTA:
+    if plan.driven == 1 or ws.counts[SLIPPING] > 0:
         return
     for b in range(ws.islands[0]):
         ws.quiet[b] = 1
