@@ -7,7 +7,7 @@
     python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
     python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
-    python tools/fuzz_scenes.py --piles 30 --exact      piles whose busy ticks alone are time steps
+    python tools/fuzz_scenes.py --piles 30 --exact      piles in which crowded ticks alone are time steps
     python tools/fuzz_scenes.py --again finds/gain_17.yaml
 
 Scenes run in processes of their own, so that one that crashes is counted and does not end the others.  What
@@ -179,7 +179,7 @@ class Campaign:
 
     def _count(self, verdict: dict[str, Any]) -> None:
         self.counts["scenes"] += 1
-        for key in ("ticks", "refused_ticks", "halted_ticks", "busy_ticks", "slow_ticks"):
+        for key in ("ticks", "refused_ticks", "halted_ticks", "crowded_ticks", "slow_ticks"):
             self.counts[key] += verdict.get(key, 0)
         self.counts["refused at load"] += bool(verdict.get("refused_at_load"))
         self.counts["in contact"] += verdict.get("contacts", 0) > 0
@@ -239,7 +239,7 @@ def show(console: Console, found: Found, _: Found | None) -> None:
         f"{counts['in contact']} were in contact, {counts['refused at load']} refused at load, "
         f"{counts['with a refused tick']} had {counts['refused_ticks']} ticks refused and told, "
         f"{counts['halted_ticks']} ticks were halted and told, "
-        f"{counts['busy_ticks']} were too busy and told; "
+        f"{counts['crowded_ticks']} were crowded or chattered, and told; "
         f"{counts['slow_ticks']} ticks took more than 1 ms in each of three runs (longest "
         f"{found['slowest_tick_s'] * 1e3:.2f} ms); the largest gain that is no find was "
         f"{found['worst_gain_kept']:.1e} of the scale.",

@@ -1,7 +1,7 @@
 """Random piles for tools/fuzz_scenes.py: many parts of all shapes, thrown into a bin of four walls.
 
 Every part starts in a cell of its own, turned and moving at random, in as many layers as are needed.
-Contacts are in the time-stepping regime, or in the exact one, where busy ticks are time steps.
+Contacts are in the time-stepping regime, or in the exact one, where crowded ticks are time steps.
 From the first tick on energy may only fall.
 """
 

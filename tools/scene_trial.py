@@ -63,7 +63,7 @@ class Verdict:
     ticks: int = 0
     refused_ticks: int = 0
     halted_ticks: int = 0  # that did not get to their end
-    busy_ticks: int = 0  # that told of a chatter, or became a time step
+    crowded_ticks: int = 0  # that told of a chatter, or became a time step
     slow_ticks: int = 0
     slowest_s: float = 0.0
     worst_gain: float = 0.0  # of the scale
@@ -191,7 +191,7 @@ class _Watch:
         kinds = {event.kind for event in sim.events}
         refused = bool(kinds & {Event.ENERGY, Event.NOT_FINITE})
         verdict.refused_ticks += refused
-        verdict.busy_ticks += Event.STEPPED in kinds or Event.OVERFLOW in kinds
+        verdict.crowded_ticks += Event.STEPPED in kinds or Event.OVERFLOW in kinds
         self._look_whether_halted(tick, Event.HALTED in kinds)
         self.told_full = self.told_full or Event.ROWS_FULL in kinds
         self.told_through = self.told_through or Event.THROUGH in kinds

@@ -17,7 +17,7 @@ from hapticsim.assemble.mesh_tables import plan_of_meshes
 from hapticsim.assemble.row_table import row_table, rows_of_blocks
 from hapticsim.assemble.stiff_parts import find_stiff_parts
 from hapticsim.assemble.tree_table import plan_of_sleep, tree_table
-from hapticsim.codes import BUSY_TICKS, EVERY_TICK, NO_TICK
+from hapticsim.codes import CROWDED_TICKS, EVERY_TICK, NO_TICK
 from hapticsim.equations.base import Equations
 from hapticsim.equations.making import equations_of
 from hapticsim.errors import ConfigError, listed
@@ -218,7 +218,7 @@ def _settings(scene: Scene) -> dict[str, float]:
 def _which_step(scene: Scene) -> int:
     if scene.contact_regime == TIME_STEPPING:
         return EVERY_TICK
-    return BUSY_TICKS if scene.may_step else NO_TICK
+    return CROWDED_TICKS if scene.may_step else NO_TICK
 
 
 def angular_speeds(model: SceneModel) -> np.ndarray:

@@ -69,6 +69,6 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.HALTED:
             return f"too many events in one tick: the mechanism stood still for its last {value * 1e3:.3g} ms"
         case Event.STEPPED:
-            return f"too busy a tick: it was taken as one time step, {int(value)} contacts held at its end"
+            return f"more contacts than rows: ticks are time steps, {int(value)} contacts hold"
         case _:
             return "the tick was not finite, or left all bounds: state taken back, force off"

@@ -80,7 +80,7 @@ class Feature(Flag):
     QUADRICS = auto()  # ellipsoids on planes, spheres on ellipsoids and cones
     PAIRS = auto()  # many pairs of shapes
     TREES = auto()  # more than one kinematic tree
-    TIME_STEPPING = auto()  # contacts by impulses over whole ticks, all of them or those that are too busy
+    TIME_STEPPING = auto()  # contacts by impulses over whole ticks, all of them or those that lack rows
     SLEEP = auto()  # bodies at rest fall asleep
 
 

@@ -12,7 +12,7 @@ from hapticsim.kernels.tick.begin import begin_tick
 from hapticsim.kernels.tick.commit import commit_or_reject
 from hapticsim.kernels.tick.report import report_sample
 from hapticsim.kernels.tick.requests import take_requests
-from hapticsim.kernels.time_stepping.busy_tick import is_step, step_from_start, step_instead
+from hapticsim.kernels.time_stepping.crowded_tick import is_step, step_from_start, step_instead
 from hapticsim.kernels.units import count_rest, put_to_sleep, take_time_step
 
 

@@ -157,7 +157,7 @@ class Scene:
 
     @property
     def may_step(self) -> bool:
-        """Whether a tick may be a time step: all in that regime, else a busy one of several trees alone."""
+        """Whether a tick may be a time step: all in that regime, else one of several trees without rows."""
         if self.contact_regime == TIME_STEPPING:
             return True
         return bool(self.contacts) and not self.constraints and self.has_several_trees

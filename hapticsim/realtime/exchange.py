@@ -96,7 +96,6 @@ def adopt(source, target):
         target.depth[i] = source.depth[i]
     for i in range(target.impulse.size):
         target.impulse[i] = source.impulse[i]
-    target.busy[0] = source.busy[0]
     for i in range(target.still.size):
         target.still[i] = source.still[i]
     for i in range(target.combine.shape[0]):

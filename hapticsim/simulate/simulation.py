@@ -470,6 +470,6 @@ class Simulation:
         state.mode[: len(self.assembly.candidates)] = Mode.FREE  # the contacts
         state.rank[:] = state.face[:] = 0
         state.impulse[:] = 0.0
-        state.still[:] = state.busy[:] = 0
+        state.still[:] = 0
         state.depth[:] = 0.0
         state.energy[:] = 0.0

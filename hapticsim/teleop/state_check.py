@@ -18,7 +18,7 @@ from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.hull_contact import ACROSS, VERTEX_OF_A, VERTEX_OF_B
 from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE
-from hapticsim.kernels.memory.arrays import HULL, LASTING
+from hapticsim.kernels.memory.arrays import HULL
 from hapticsim.model.hull import Features
 
 LARGEST = 1e12  # of a coordinate, a speed, a force: beyond it no step is finite for long
@@ -91,7 +91,6 @@ class StateCheck:
             "face": self._faces(assembly),
             "depth": _within(-LARGEST, GAP_CAPTURE),
             "impulse": _within(0.0, LARGEST),
-            "busy": _whole(0, LASTING),
             "still": self._still(assembly),
             "energy": _numbers,
             "swing": _numbers,

@@ -78,7 +78,7 @@ def test_a_hull_that_may_lie_on_more_corners_than_there_are_rows_is_noted(tmp_pa
         Shape("cone", "part", "mesh", (0.1, 0.1, 0.2), mesh=mesh),
         Shape("floor", "world", "plane", (1.0, 1.0)),
     )
-    notes = contact_notes(shapes, (ContactPair("cone", "floor"),), (), 32)
+    notes = contact_notes(shapes, (ContactPair("cone", "floor"),), (), 32, False)
     assert mesh.most_in_a_face == sides
     assert bool(notes) == noted
     assert not noted or f"may ask for {sides} rows at once" in notes[0]

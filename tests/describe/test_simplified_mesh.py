@@ -20,6 +20,7 @@ from hapticsim.wire.messages.topics import Published, frame, unframe
 from hapticsim.wire.sockets.local_publisher import WAITING_BYTES
 from tests.drawn_meshes import ball, cuboid, shape_of, torus
 from tests.models import pendulum
+from tests.seeds import with_long
 
 
 def naive(mesh: TriangleMesh, cells: int) -> set[tuple[tuple[float, ...], ...]]:
@@ -58,7 +59,7 @@ def naive(mesh: TriangleMesh, cells: int) -> set[tuple[tuple[float, ...], ...]]:
 
 
 @pytest.mark.parametrize("mesh", [ball(0.1), torus(0.1, 0.04)], ids=["ball", "torus"])
-@pytest.mark.parametrize("most", [40, 200, 700])
+@pytest.mark.parametrize("most", with_long([200], [40, 700]))
 def test_the_triangles_are_those_of_a_naive_clustering_of_which_a_finer_one_has_too_many(mesh, most):
     surface = simplified(mesh, most)
     corners = (np.round(surface.vertices, 8) + 0.0)[surface.triangles]

@@ -18,6 +18,7 @@ from hapticsim.codes import Fault, Safety
 from hapticsim.recording.reader import Recording, read_recording
 from tests.processes import PATIENT, PUSH, START_S, Place, Program, eventually, is_alive
 from tests.runs.test_visit import hand_force, publish_endpoint
+from tests.seeds import with_long
 
 TIMEOUT_S, TICK_S, RESUME_S = 0.010, 0.001, 0.1
 LOST = "force is off: the device fell silent"  # and the loop stood still, says a host that did
@@ -122,7 +123,7 @@ def test_a_run_whose_device_refuses_at_its_start_ends_with_status_2(place):
     assert "ticks at 1000 Hz" in program.printed
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("how", with_long([signal.SIGKILL], [signal.SIGTERM]))
 def test_a_server_that_ends_takes_its_device_with_it(place, how):
     program, _ = pushing(place)
     device = program.child("-m hapticsim_devices")

@@ -14,6 +14,7 @@ from hapticsim_devices.base import ENGAGE, ZERO, Vector
 from hapticsim.codes import Safety
 from tests.devices.test_bridge import SHARED_MACHINE_S, TIMEOUT_S, Running
 from tests.processes import START_S, Place, Program, eventually
+from tests.seeds import with_long
 
 DEEP_M = 0.07  # below the start; the table is 50 mm below it
 SPEED_M_per_s = 0.1
@@ -63,7 +64,7 @@ def size(force: Vector) -> float:
     return sum(c * c for c in force) ** 0.5
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@pytest.mark.parametrize("how", with_long([signal.SIGSTOP], [signal.SIGKILL]))
 def test_a_lost_server_means_zero_at_the_time_out_and_force_only_after_engaging_with_the_next(
     place, endpoint, how
 ):

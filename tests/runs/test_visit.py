@@ -15,6 +15,7 @@ from hapticsim.recording.writer import RecordingWriter
 from hapticsim.wire.sockets.endpoints import ipc_path
 from tests.host_judge import RUN_AGAIN
 from tests.processes import PATIENT, START_S, Place, Program, is_alive
+from tests.seeds import with_long
 
 CLAMP_N = 12.0  # of the emulated omega.3
 HAND_N_per_m = 300.0
@@ -132,7 +133,7 @@ def test_no_socket_is_left_behind(visit):
     assert not list((place.folder / "hapticsim").glob("*.sock"))
 
 
-@pytest.mark.parametrize("rate_Hz", [100.0, 4000.0])
+@pytest.mark.parametrize("rate_Hz", with_long([100.0], [4000.0]))
 def test_other_rates_run_and_are_kept(place, rate_Hz):
     scene = place.pushing(rate_Hz=rate_Hz)
     program = place.run("run", scene, "--seconds", "3.5", "--record", "r.mcap")
@@ -145,7 +146,7 @@ def test_other_rates_run_and_are_kept(place, rate_Hz):
     assert f"{taken} ticks" in program.printed.splitlines()[-2]
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("how", with_long([signal.SIGINT], [signal.SIGTERM]))
 def test_a_signal_ends_a_run_with_its_report_and_status_0(place, how):
     program = started(place, place.pushing(), "--record", "r.mcap")
     children = list(program.children())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Fault, Safety
+from hapticsim.codes import NO_TICK, Event, Fault, Safety
 from hapticsim.config.load import loads
 from hapticsim.describe.events import event_words
 from hapticsim.errors import ConfigError
@@ -162,12 +162,12 @@ def test_a_ball_that_rolls_on_nothing_is_told_what_it_needs():
 def test_more_contacts_than_rows_are_told_at_load_by_an_event_and_by_a_fault():
     scene = balls([0.05 + 1e-4 * (i % 7) for i in range(40)])
     assert (
-        "contacts and constraints may ask for 40 rows at once, and 32 can be imposed: a contact beyond that "
-        "is left out, with an event and without force on the hand, and a constraint is refused; "
-        "'max_rows' allows more, and 'contact_regime: time_stepping' has no such limit."
+        "contacts may ask for 40 rows at once, and 32 can be imposed: a tick with more becomes a time step, "
+        "with an event; 'max_rows' allows more, and with 'contact_regime: time_stepping' every tick is one."
     ) in scene.notes
     assert not balls([0.05] * 32).notes
     sim = hs.Simulation(scene)
+    sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "steps": NO_TICK})  # as with constraints
     sim.couple(DeviceLimits(12.0, 14500.0, 10.0, 0.2))
     sim.set_device(np.zeros(3), np.zeros(3))
     sim.arm()

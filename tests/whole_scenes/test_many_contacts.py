@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event, Mode, Safety
+from hapticsim.codes import NO_TICK, Event, Mode, Safety
 from hapticsim.config.load import loads
 from hapticsim.haptics.coupler import DeviceLimits
 from hapticsim.kernels.events import dense
@@ -131,7 +131,8 @@ def test_overflow_safety_and_a_refusal_have_places_in_every_list(places):
 def test_a_tick_without_events_left_stands_still_instead_of_pushing_in(allowed):
     """Twelve balls at 3 m/s strike within one tick; those that no event is left for would be 2 mm deep."""
     sim = hs.Simulation(balls([1e-3 + 1.5e-4 * i for i in range(12)]))
-    sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "max_events": allowed})
+    never = {"max_events": allowed, "steps": NO_TICK}  # as where there are constraints
+    sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), **never})
     sim.set_state(sim.state.q, np.full(12, -3.0))
     kinetic, potential = sim.energy()
     halted = 0
@@ -191,6 +192,7 @@ def test_what_rises_from_the_floor_while_another_strikes_is_no_event(gap):
 def test_touches_beyond_the_rows_cost_no_search():
     """Of 60 balls 32 are held, the rows there are; the others fall on, and no tick looks for their touch."""
     sim = hs.Simulation(balls([0.05 + 1e-4 * (i % 7) for i in range(60)]))
+    sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "steps": NO_TICK})
     trials = []
     for _ in range(200):
         sim.step()

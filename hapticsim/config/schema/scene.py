@@ -381,8 +381,7 @@ class SceneFile(Section):
     )
     max_events: Annotated[int, Field(ge=1, le=MAX_EVENTS)] = Field(
         default=MAX_EVENTS,
-        description="events located in a tick; with more a tick of several bodies without constraints "
-        "becomes a time step, and in others contacts nearly closed are taken as resting",
+        description="events located in a tick; at the last one contacts nearly closed are taken as resting",
     )
     contact_regime: Literal["exact", "time_stepping"] = Field(
         default="exact",

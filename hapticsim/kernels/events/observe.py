@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import CONTACT_ROW, EVERY_TICK
+from hapticsim.codes import CONTACT_ROW, CROWDED_TICKS, EVERY_TICK
 from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
@@ -13,7 +13,7 @@ from hapticsim.kernels.geometry.point import surface_pose
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import SLIPPING
+from hapticsim.kernels.memory.arrays import MOST_NEAR, SLIPPING
 from hapticsim.kernels.rows.row_table import (
     ASLEEP_HELD,
     FREE,
@@ -34,9 +34,9 @@ def copy(source, target):
 
 @kernel
 def report_witnesses(plan, state, out, ws):
-    """Gap, normal and nearest point of every candidate at the frames in ws; of thousands in a pile, of pairs
-    that are far how far they are alone."""
-    if plan.steps != EVERY_TICK:
+    """Gap, normal and nearest point of every candidate at the frames in ws; of thousands, or where every tick
+    is a time step, of pairs that are far how far they are alone."""
+    if plan.steps != EVERY_TICK and plan.contacts <= MOST_NEAR:
         report_between(plan, state, out, ws, 0, plan.contacts)
         return
     for p in range(plan.pair_a.size):
@@ -122,6 +122,12 @@ def report(plan, state, out, ws, m):
                 out.force[plan.block_start[c]] = ws.slip_force[c]
 
 
+@kernel
+def was_step(plan, state):
+    """Whether the last tick was a time step: it left no choice of speeds, whatever holds."""
+    return plan.steps == EVERY_TICK or (plan.steps == CROWDED_TICKS and state.rank[1] == 0)
+
+
 def observe(plan, state, inp, out, ws):
     """Write to out what holds at the present state and input, without taking a step or changing the state.
 
@@ -136,13 +142,14 @@ def observe(plan, state, inp, out, ws):
         ws.apart[k] = 0.0
     ws.sleepers[0] = 0
     sleep_on(plan, state, inp, ws)
-    m = list_rows(plan, state, ws) if plan.steps != EVERY_TICK else list_constraints(plan, state, ws)
+    stepped = was_step(plan, state)
+    m = list_constraints(plan, state, ws) if stepped else list_rows(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:
         row_forces(plan, state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
     put_modes_back(plan, state)
-    if plan.steps == EVERY_TICK:
+    if stepped:
         for k in range(state.impulse.size):  # as in the last step
             out.force[k] = state.impulse[k] / plan.tick_s if state.mode[k] == HELD else 0.0
 
@@ -153,6 +160,8 @@ def locate(plan, state, inp, out, ws):
     ws.A is left with the rows of the latter, as many as ws.counts[HELD_ROWS] says.
     """
     ws.quiets[0] = 0
+    for k in range(ws.apart.size):
+        ws.apart[k] = 0.0
     kinematics_at(plan.kinematics)(state.q, state.u, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
     report_witnesses(plan, state, out, ws)
     m = list_constraints(plan, state, ws)

@@ -144,6 +144,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
         ws.rows[m] = k
         m += 1
     if left_out > 0:
+        ws.left_out[0] = 1
         record(out, ROWS_FULL, first, left_out, t)
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
     return m

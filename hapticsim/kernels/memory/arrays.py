@@ -23,11 +23,10 @@ from hapticsim.kernels.memory.shape import of
 
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
-LASTING = 10  # ticks that are time steps after one that was too busy
 MOST_NEAR = 2048  # contacts that a time step looks at
-# Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows (chatters that
-# were ended, ticks with too many events or rows); of this tick choices of speeds, trial steps; 1: a rehearsal,
-# whose tick is one piece (realtime/loop.py)
+# Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows (chatters
+# ended, ticks with too many events or too few rows); of this tick choices of speeds, trial steps; 1: this is
+# a rehearsal, whose tick is one piece (realtime/loop.py)
 EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS, REHEARSAL = range(7)
 # Workspace.counts: rows of constraints imposed (the first rows), constraints that slip, whether the O(n)
 # route may be taken, whether it was
@@ -99,7 +98,7 @@ class Plan(Block):
     quaternions: Int  # 1 when q holds any
     tick_s: Float  # [s]
     max_events: Int
-    steps: Int  # codes.NO_TICK ...: which ticks are time steps (busy_tick.py)
+    steps: Int  # codes.NO_TICK ...: which ticks are time steps (crowded_tick.py)
     damping: Vector = of("nu")  # [N m s/rad] or [N s/m] viscous joint damping
     torque_constant: Vector = of("nu")  # [N m] or [N]
     torque_gravity: Vector = of("nu")  # fraction of the gravity force carried
@@ -273,7 +272,6 @@ class State(Block, whole=True):
     # 0 where it is held open (inside.py)
     impulse: Vector = of("ni")  # [N s] of each contact in the last time step (time_stepping), or tick
     # before it slept
-    busy: IntVector = of(1)  # ticks that are time steps from now on (busy_tick.py)
     still: IntVector = of("ns")  # ticks for which each tree has rested, and one more once it slept
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
@@ -388,6 +386,7 @@ class Workspace(Block):
     good_mode: IntVector = of("nb")  # what the blocks did then
     good_face: IntVector = of("nk")  # the same of faces and depths
     good_depth: Vector = of("nk")
+    left_out: IntVector = of(1)  # 1: a contact was left out in this tick, for want of rows
     sampled: IntVector = of(1)  # 1: the sample of this tick was taken, before it became a time step
     counts: IntVector = of(4)  # HELD_ROWS ...
     F: Vector = of("nF")  # what impulse responses share (equations/tree/impulse_response.py)

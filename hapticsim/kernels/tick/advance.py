@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import BUSY_TICKS, ON_PLANE, ONE_SIDED
+from hapticsim.codes import CROWDED_TICKS, ON_PLANE, ONE_SIDED
 from hapticsim.kernels.events.approach import longest_piece, piece_on_rims
 from hapticsim.kernels.events.crossing import OVERLOOKED, advance_to_event
 from hapticsim.kernels.events.guards import (
@@ -49,14 +49,13 @@ LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time mu
 def advance(plan, state, inp, out, ws, m):
     """Integrate to the end of the tick, with m rows imposed at its start; events are located and handled.
 
-    False where that takes too many events or rows, and the tick may become a time step (busy_tick.py).
+    False where rows are lacking, and the tick may become a time step (crowded_tick.py).
     """
     begin_balance(plan, state, ws, ws.moved[0] == 1)
     t, handled, passed, quick = 0.0, 0, 0, 0
     reported = True
     while True:
-        is_busy = m == ws.rows.size or handled == plan.max_events or passed == MOST_PASSED
-        if is_busy and may_step(plan, out):
+        if (ws.left_out[0] == 1 or lacks_rows(plan, ws, m)) and may_step(plan, out):
             return False
         if reported:
             read_reported_guards(plan, state, out, ws, m, ws.guard0)
@@ -100,7 +99,7 @@ def advance(plan, state, inp, out, ws, m):
         again = fires_again(plan, state, ws, fired)
         chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, ws, fired))
         quick = quick + 1 if chatter else 0
-        chatters = quick == CHATTERS or (handled == plan.max_events and not may_step(plan, out))
+        chatters = handled == plan.max_events or quick == CHATTERS
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
     return True
@@ -109,7 +108,13 @@ def advance(plan, state, inp, out, ws, m):
 @inlined
 def may_step(plan, out):
     """Whether a tick of this scene may become a time step; a rehearsal never does."""
-    return plan.steps == BUSY_TICKS and out.counts[REHEARSAL] == 0
+    return plan.steps == CROWDED_TICKS and out.counts[REHEARSAL] == 0
+
+
+@inlined
+def lacks_rows(plan, ws, m):
+    """Whether m rows are all that there are, and contacts might need more."""
+    return m == ws.rows.size and m < plan.contacts
 
 
 @kernel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import BUSY_TICKS, Event, Fault
+from hapticsim.codes import CROWDED_TICKS, Event, Fault
 from hapticsim.kernels.events.activation import CONFLICT, INCONSISTENT, release
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.safety import FAULT, take_force_away
@@ -27,7 +27,7 @@ def checkpoint(plan, state, ws):
     copy(state.mode, ws.good_mode)
     copy(state.mode, ws.touched)
     copy(state.friction, ws.slip_force)
-    if plan.steps == BUSY_TICKS:
+    if plan.steps == CROWDED_TICKS:
         copy(state.face, ws.good_face)
         copy(state.depth, ws.good_depth)
 
@@ -85,7 +85,7 @@ def reject_tick(plan, state, out, ws, fault):
         state.depth[k] = 0.0
     for t in range(state.still.size):
         state.still[t] = 0
-    ws.sleepers[0] = state.busy[0] = 0
+    ws.sleepers[0] = 0
     for k in range(state.impulse.size):
         state.impulse[k] = out.force[k] = 0.0
     state.rank[0] = state.rank[1] = 0

@@ -42,7 +42,9 @@ def take_requests(plan, state, inp, out, ws):
 def clear_tick(out, ws):
     """Forget what the tick before counted."""
     ws.work[SPARE] = ws.reach[0] = 0.0
-    ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = ws.sleepers[0] = ws.quiets[0] = ws.sampled[0] = 0
+    ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = ws.sleepers[0] = ws.quiets[0] = ws.sampled[
+        0
+    ] = ws.left_out[0] = 0
     for k in range(ws.fires.size):
         ws.fires[k] = ws.overlooked[k] = 0
         ws.apart[k] = 0.0

@@ -1,8 +1,6 @@
-"""An exact tick with more events, or more contacts, than it can handle: it becomes one time step.
+"""An exact tick that lacks rows for what touches becomes one time step: nothing is let through.
 
-Its cost is bounded, nothing stands still and nothing is let through.  The ticks after it are time steps, too:
-where a pile falls one busy tick follows another.  Then they are exact again, if there are rows for what
-touches.
+Ticks are exact again as soon as there are rows for all that holds.
 """
 
 from __future__ import annotations
@@ -10,11 +8,11 @@ from __future__ import annotations
 from hapticsim.codes import Event
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, LASTING, OVERFLOWS
+from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, OVERFLOWS
 from hapticsim.kernels.motion.energy import SPARE
 from hapticsim.kernels.rows.row_table import HELD, list_rows
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
-from hapticsim.kernels.tick.advance import may_step
+from hapticsim.kernels.tick.advance import lacks_rows, may_step
 from hapticsim.kernels.units import sleep_again, take_time_step
 
 STEPPED = int(Event.STEPPED)
@@ -22,8 +20,8 @@ STEPPED = int(Event.STEPPED)
 
 @kernel
 def is_step(plan, state, out, ws):
-    """Whether the tick is a time step from its start: one was too busy just before, or all rows are taken."""
-    return may_step(plan, out) and (state.busy[0] > 0 or list_rows(plan, state, ws) == ws.rows.size)
+    """Whether all rows are taken when the tick begins, so that it is a time step from its start."""
+    return may_step(plan, out) and lacks_rows(plan, ws, list_rows(plan, state, ws))
 
 
 @kernel
@@ -42,19 +40,20 @@ def step_instead(plan, state, inp, out, ws):
     sleep_again(plan, state, inp, ws)
     ws.sampled[0] = 1
     step_from_start(plan, state, inp, out, ws)
-    state.busy[0] = LASTING
 
 
 @kernel
 def step_from_start(plan, state, inp, out, ws):
     """Take the tick as one time step, after which speeds are chosen anew; the first of several is told."""
-    told, state.busy[0] = state.busy[0] > 0, max(state.busy[0] - 1, 0)
+    told, place = state.rank[1] == 0, out.counts[EVENTS]
+    if not told:  # first, where the list has room
+        record(out, STEPPED, -1, 0.0, 0.0)
     take_time_step(plan, state, inp, out, ws)
-    if not told:
+    if not told and place < out.counts[EVENTS]:
         held = 0
         for k in range(plan.contacts):
             held += int(state.mode[k] == HELD)
-        record(out, STEPPED, -1, held, 0.0)
+        out.events[place, 2] = held
     out.counts[OVERFLOWS] += 1
     state.rank[0] = state.rank[1] = 0
     state.volume[0] = UNCHOSEN
