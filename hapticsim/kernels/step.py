@@ -29,7 +29,7 @@ def step(plan, state, inp, out, ws):
     put_to_sleep(plan, state, inp, ws)
     if plan.steps == EVERY_TICK:
         take_time_step(plan, state, inp, out, ws)
-    elif is_step(plan, state, out, ws):
+    elif is_step(plan, state, ws):
         step_from_start(plan, state, inp, out, ws)
     else:
         rows = begin_tick(plan, state, inp, out, ws)

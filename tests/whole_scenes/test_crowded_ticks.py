@@ -60,7 +60,11 @@ def test_more_contacts_than_rows_are_held_by_time_steps_and_told_once() -> None:
 def test_a_scene_that_may_need_more_says_so_when_it_is_loaded() -> None:
     (note,) = cubes([0.01] * 12, "max_rows: 20").notes
     assert "becomes a time step" in note and "48 rows" in note
-    assert not cubes([0.01] * 12, "max_rows: 48").notes
+    enough = cubes([0.01] * 12, "max_rows: 48")
+    assert not enough.notes
+    sim = hs.Simulation(enough)
+    assert Event.STEPPED not in run(sim, 200)
+    assert sim.rank == (36, 48), "rows that are just enough are enough"
 
 
 def test_ticks_are_exact_again_when_there_are_rows_for_all() -> None:

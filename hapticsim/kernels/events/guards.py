@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import math
 
+from hapticsim.codes import CROWDED_TICKS
 from hapticsim.kernels.events.inside import has_no_gap, takes_edges
 from hapticsim.kernels.geometry.contact import has_ends
 from hapticsim.kernels.geometry.edges import BEND, margin, past_border
@@ -64,6 +65,12 @@ def is_far(state, ws, k):
     return ws.apart[k] > 0.0 and state.face[k] == 0
 
 
+@inlined
+def is_full(plan, ws, m):
+    """Whether there is no room for another row; where a tick may become a time step it is for that."""
+    return m == ws.rows.size and plan.steps != CROWDED_TICKS
+
+
 @kernel
 def read_guards(plan, state, q, u, t, ws, m, guards):
     """Write the guards at the frames and row forces in ws, those of (q, u), t seconds into the tick.
@@ -72,7 +79,7 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
     a full piece the forces are those of the last Runge-Kutta stage, which stands there up to third order:
     good enough to say that one crosses zero; where it does is found with exact ones.
     """
-    full = m == ws.rows.size  # no room for another row
+    full = is_full(plan, ws, m)
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
             if is_far(state, ws, k):
@@ -91,7 +98,7 @@ def read_guards(plan, state, q, u, t, ws, m, guards):
 @kernel
 def read_reported_guards(plan, state, out, ws, m, guards):
     """``read_guards`` at the start of a tick: what was reported of free candidates is not evaluated again."""
-    full = m == ws.rows.size
+    full = is_full(plan, ws, m)
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
             if is_far(state, ws, k):

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import NO_TICK, ON_CAPSULE, ON_EDGES, ON_HULLS, ON_RIM, ON_SUPPORT, Event, Fault
+from hapticsim.codes import CROWDED_TICKS, ON_CAPSULE, ON_EDGES, ON_HULLS, ON_RIM, ON_SUPPORT, Event, Fault
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
 from hapticsim.kernels.geometry.contact import (
     centre_in_box,
@@ -227,7 +227,9 @@ def look_inside(plan, state, ws, out, m, k):
     """
     if not takes_edges(plan, k):
         sort_one(plan, state, ws, out, k, m == ws.rows.size, 0.0)
-    if state.face[k] == LEFT_OUT and plan.steps == NO_TICK:  # else the tick becomes a time step
+    if state.face[k] == LEFT_OUT and plan.steps == CROWDED_TICKS:  # the tick becomes a time step
+        ws.left_out[0] = 1
+    elif state.face[k] == LEFT_OUT:
         take_force_away(state, NO_ROOM)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import CONTACT_ROW, CROWDED_TICKS, EVERY_TICK
+from hapticsim.codes import CONTACT_ROW, EVERY_TICK
 from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
@@ -23,6 +23,7 @@ from hapticsim.kernels.rows.row_table import (
     list_rows,
     put_modes_back,
 )
+from hapticsim.kernels.solve.speed_selection import AFTER_STEP
 from hapticsim.kernels.units import sleep_on, stage
 
 
@@ -36,7 +37,8 @@ def copy(source, target):
 def report_witnesses(plan, state, out, ws):
     """Gap, normal and nearest point of every candidate at the frames in ws; of thousands, or where every tick
     is a time step, of pairs that are far how far they are alone."""
-    if plan.steps != EVERY_TICK and plan.contacts <= MOST_NEAR:
+    few = plan.steps != EVERY_TICK and plan.contacts <= MOST_NEAR
+    if few or plan.pair_a.size == 0:
         report_between(plan, state, out, ws, 0, plan.contacts)
         return
     for p in range(plan.pair_a.size):
@@ -124,8 +126,8 @@ def report(plan, state, out, ws, m):
 
 @kernel
 def was_step(plan, state):
-    """Whether the last tick was a time step: it left no choice of speeds, whatever holds."""
-    return plan.steps == EVERY_TICK or (plan.steps == CROWDED_TICKS and state.rank[1] == 0)
+    """Whether the last tick was a time step."""
+    return plan.steps == EVERY_TICK or state.volume[0] == AFTER_STEP
 
 
 def observe(plan, state, inp, out, ws):

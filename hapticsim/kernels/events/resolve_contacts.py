@@ -79,7 +79,7 @@ def touching(plan, state, ws, out, m):
     Called once at the start of a tick: all free candidates are looked at (inside.py).  In ws.guard1 stand the
     gaps of edges, from when they got their places.
     """
-    found = False
+    found = written = False
     for k in range(plan.contacts):
         if state.mode[k] == FREE:
             if takes_edges(plan, k) and state.face[k] != LEFT_OUT and not ws.guard1[k] <= LEVEL:
@@ -91,7 +91,10 @@ def touching(plan, state, ws, out, m):
             look_inside(plan, state, ws, out, m, k)
             if not found and is_near(plan, state, ws, k, GAP_TOUCH):
                 write_contact_row(plan, state, k, 0, ws)
+                written = True
                 found = rate_of(ws.A, 0, ws.u0, ws.b) <= RATE_REST
+    if written and not found and m > 0:  # row 0 was scratch
+        evaluate_rows(plan, state, ws.q0, ws.u0, 0.0, m, ws)
     return found
 
 

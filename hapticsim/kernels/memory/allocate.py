@@ -30,7 +30,7 @@ def sizes_of_run(
 ) -> dict[str, int]:
     """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once.
 
-    ni : contacts of a scene in the time-stepping regime, or where bodies sleep, else 0.
+    ni : contacts of a scene where a tick may be a time step, or where bodies sleep, else 0.
     ns : trees of a scene where bodies sleep, else 0.
     nm : contacts of a scene with a mesh that may be touched, else 0.
     """

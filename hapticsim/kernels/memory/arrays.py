@@ -387,6 +387,7 @@ class Workspace(Block):
     good_face: IntVector = of("nk")  # the same of faces and depths
     good_depth: Vector = of("nk")
     left_out: IntVector = of(1)  # 1: a contact was left out in this tick, for want of rows
+    stepped: IntVector = of(1)  # 1: the tick before was exact and became a time step
     sampled: IntVector = of(1)  # 1: the sample of this tick was taken, before it became a time step
     counts: IntVector = of(4)  # HELD_ROWS ...
     F: Vector = of("nF")  # what impulse responses share (equations/tree/impulse_response.py)

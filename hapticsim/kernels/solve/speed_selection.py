@@ -17,6 +17,7 @@ SELECT, RANK, OVERFLOW = int(Event.SELECT), int(Event.RANK), int(Event.OVERFLOW)
 SAFETY, NOT_FINITE, ENERGY = int(Event.SAFETY), int(Event.NOT_FINITE), int(Event.ENERGY)
 HALTED = int(Event.HALTED)
 UNCHOSEN = 1e300  # a volume that none reaches: the speeds are chosen again
+AFTER_STEP = 1e299  # the same after an exact tick that became a time step
 KEPT = 4  # last places of the list of events that others do not take
 
 

@@ -49,13 +49,13 @@ LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time mu
 def advance(plan, state, inp, out, ws, m):
     """Integrate to the end of the tick, with m rows imposed at its start; events are located and handled.
 
-    False where rows are lacking, and the tick may become a time step (crowded_tick.py).
+    False where a row is lacking, and the tick may become a time step (crowded_tick.py).
     """
     begin_balance(plan, state, ws, ws.moved[0] == 1)
     t, handled, passed, quick = 0.0, 0, 0, 0
     reported = True
     while True:
-        if (ws.left_out[0] == 1 or lacks_rows(plan, ws, m)) and may_step(plan, out):
+        if ws.left_out[0] == 1 and plan.steps == CROWDED_TICKS and out.counts[REHEARSAL] == 0:
             return False
         if reported:
             read_reported_guards(plan, state, out, ws, m, ws.guard0)
@@ -103,18 +103,6 @@ def advance(plan, state, inp, out, ws, m):
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
     return True
-
-
-@inlined
-def may_step(plan, out):
-    """Whether a tick of this scene may become a time step; a rehearsal never does."""
-    return plan.steps == CROWDED_TICKS and out.counts[REHEARSAL] == 0
-
-
-@inlined
-def lacks_rows(plan, ws, m):
-    """Whether m rows are all that there are, and contacts might need more."""
-    return m == ws.rows.size and m < plan.contacts
 
 
 @kernel

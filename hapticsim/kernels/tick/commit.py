@@ -13,7 +13,7 @@ from hapticsim.kernels.memory.arrays import MODE
 from hapticsim.kernels.motion.energy import BEFORE, REFUSED, UNKNOWN, farthest, gained, total_energy
 from hapticsim.kernels.motion.integrate import is_finite
 from hapticsim.kernels.rows.row_table import FREE, HELD
-from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
+from hapticsim.kernels.solve.speed_selection import AFTER_STEP, UNCHOSEN, record
 
 NOT_FINITE, EVENT_NOT_FINITE, EVENT_SAFETY = int(Fault.NOT_FINITE), int(Event.NOT_FINITE), int(Event.SAFETY)
 ENERGY, EVENT_ENERGY = int(Fault.ENERGY), int(Event.ENERGY)
@@ -30,6 +30,7 @@ def checkpoint(plan, state, ws):
     if plan.steps == CROWDED_TICKS:
         copy(state.face, ws.good_face)
         copy(state.depth, ws.good_depth)
+        ws.stepped[0] = int(state.volume[0] == AFTER_STEP)
 
 
 @kernel

@@ -5,23 +5,30 @@ Ticks are exact again as soon as there are rows for all that holds.
 
 from __future__ import annotations
 
-from hapticsim.codes import Event
+from hapticsim.codes import CROWDED_TICKS, Event
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, OVERFLOWS
 from hapticsim.kernels.motion.energy import SPARE
-from hapticsim.kernels.rows.row_table import HELD, list_rows
-from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
-from hapticsim.kernels.tick.advance import lacks_rows, may_step
+from hapticsim.kernels.rows.row_table import FREE, HELD
+from hapticsim.kernels.solve.speed_selection import AFTER_STEP, record
 from hapticsim.kernels.units import sleep_again, take_time_step
 
 STEPPED = int(Event.STEPPED)
 
 
 @kernel
-def is_step(plan, state, out, ws):
-    """Whether all rows are taken when the tick begins, so that it is a time step from its start."""
-    return may_step(plan, out) and lacks_rows(plan, ws, list_rows(plan, state, ws))
+def is_step(plan, state, ws):
+    """Whether more contacts hold than there are rows, so that the tick is a time step from its start."""
+    return plan.steps == CROWDED_TICKS and contacts_held(plan, state) > ws.rows.size
+
+
+@kernel
+def contacts_held(plan, state):
+    held = 0
+    for k in range(plan.contacts):
+        held += int(state.mode[k] == HELD)
+    return held
 
 
 @kernel
@@ -45,15 +52,15 @@ def step_instead(plan, state, inp, out, ws):
 @kernel
 def step_from_start(plan, state, inp, out, ws):
     """Take the tick as one time step, after which speeds are chosen anew; the first of several is told."""
-    told, place = state.rank[1] == 0, out.counts[EVENTS]
-    if not told:  # first, where the list has room
-        record(out, STEPPED, -1, 0.0, 0.0)
+    told, place = ws.stepped[0] == 1, out.counts[EVENTS]
+    if not told:
+        record(out, STEPPED, -1, 0.0, 0.0)  # before what touches fills the list
+        for k in range(plan.contacts):
+            if state.mode[k] >= FREE:
+                state.impulse[k] = 0.0  # of some earlier step
     take_time_step(plan, state, inp, out, ws)
     if not told and place < out.counts[EVENTS]:
-        held = 0
-        for k in range(plan.contacts):
-            held += int(state.mode[k] == HELD)
-        out.events[place, 2] = held
+        out.events[place, 2] = contacts_held(plan, state)
     out.counts[OVERFLOWS] += 1
     state.rank[0] = state.rank[1] = 0
-    state.volume[0] = UNCHOSEN
+    state.volume[0] = AFTER_STEP
