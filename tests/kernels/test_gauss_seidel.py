@@ -8,18 +8,21 @@ from scipy.optimize import nnls
 
 import hapticsim as hs
 from hapticsim.kernels.time_stepping import gauss_seidel, near_contacts
-from tests.kernel_access import FLOAT, INT, VECTOR, WORKSPACE, compiled
+from tests.kernel_access import FLOAT, INT, PLAN, VECTOR, WORKSPACE, compiled
 from tests.seeds import seeds
 from tests.whole_scenes.test_time_stepping import cubes
 
-solve_pushes = compiled(gauss_seidel.solve_pushes, WORKSPACE, INT, VECTOR, FLOAT, VECTOR, VECTOR)
+solve_pushes = compiled(gauss_seidel.solve_pushes, PLAN, WORKSPACE, INT, VECTOR, FLOAT, VECTOR, VECTOR)
 rate_along = compiled(near_contacts.rate_along, WORKSPACE, INT, VECTOR)
 
 
 class Problem:
-    """n rows between three cubes and the world, drawn at random; every third one repeats an earlier one."""
+    """n rows between three cubes and the world, drawn at random; every third one repeats an earlier one.
 
-    def __init__(self, rng: np.random.Generator, n: int) -> None:
+    alone : each row is about one cube and the world.
+    """
+
+    def __init__(self, rng: np.random.Generator, n: int, alone: bool = False) -> None:
         sim = hs.Simulation(cubes([(0.3 * i, 0.0, 1.0) for i in range(3)]))
         self.plan, self.ws = sim.plan, sim._workspace
         nu = 18
@@ -30,9 +33,10 @@ class Problem:
         self.A = np.zeros((n, nu))
         half = self.ws.near_J.shape[1] // 2
         trees = np.stack([self.plan.row_tree_a, self.plan.row_tree_b], axis=1)
+        drawn = np.flatnonzero((trees < 0).any(axis=1)) if alone else np.arange(len(trees))
         self.ws.near_J[:] = self.ws.near_Y[:] = 0.0
         for i in range(n):
-            k = int(rng.integers(len(trees)))
+            k = int(rng.choice(drawn))
             if i % 3 == 2:
                 k, self.A[i] = int(self.ws.near[i - 1]), self.A[i - 1]
             self.ws.near[i] = k
@@ -81,7 +85,7 @@ def test_the_speeds_are_those_of_the_plain_method_run_to_its_end(seed: int):
     problem = Problem(rng, int(rng.integers(1, 16)))
     n = len(problem.A)
     x, v = np.zeros(n), problem.u.copy()
-    left = solve_pushes(problem.ws, n, problem.least, 1e-12, x, v)
+    left = solve_pushes(problem.plan, problem.ws, n, problem.least, 1e-12, x, v)
     _, slow = plain(problem, 20_000)
     assert x.min() >= 0.0
     np.testing.assert_allclose(v, problem.u + np.linalg.solve(problem.M, problem.A.T @ x), atol=1e-10)
@@ -98,7 +102,7 @@ def test_conjugate_directions_need_fewer_rounds_than_the_plain_method():
     for _ in range(20):
         problem = Problem(rng, 15)
         x, v = np.zeros(15), problem.u.copy()
-        solve_pushes(problem.ws, 15, problem.least, 0.0, x, v)
+        solve_pushes(problem.plan, problem.ws, 15, problem.least, 0.0, x, v)
         rounds = min(gauss_seidel.MOST, max(gauss_seidel.FEWEST, gauss_seidel.VISITS // 15))
         _, slow = plain(problem, rounds // 4)
         _, end = plain(problem, 40_000)
@@ -106,10 +110,26 @@ def test_conjugate_directions_need_fewer_rounds_than_the_plain_method():
     assert nearer >= 18
 
 
+def test_what_one_island_is_given_changes_nothing_of_another():
+    problem = Problem(np.random.default_rng(5), 15, alone=True)
+    of_last = np.any(problem.A[:, 12:] != 0.0, axis=1)
+    answers = []
+    for push in (0.0, 3.0):
+        x, v = np.zeros(15), problem.u.copy()
+        v[12:] += push
+        solve_pushes(problem.plan, problem.ws, 15, problem.least + push * of_last, 1e-12, x, v)
+        answers.append((x, v))
+    (x, v), (other_x, other_v) = answers
+    assert 0 < of_last.sum() < 15 and x[~of_last].any()
+    assert np.any(x[of_last] != other_x[of_last])
+    np.testing.assert_array_equal(x[~of_last], other_x[~of_last])
+    np.testing.assert_array_equal(v[:12], other_v[:12])
+
+
 def test_a_row_that_nothing_moves_along_is_left_alone():
     problem = Problem(np.random.default_rng(4), 3)
     problem.ws.near_mobility[0] = 0.0
     x, v = np.zeros(3), problem.u.copy()
-    solve_pushes(problem.ws, 3, problem.least, 1e-12, x, v)
+    solve_pushes(problem.plan, problem.ws, 3, problem.least, 1e-12, x, v)
     assert x[0] == 0.0
     assert np.isfinite(v).all()

@@ -95,9 +95,21 @@ def put_edges(plan, state, ws, out, m, deepest):
     deepest   [m] down to which edges that cross already are held where they are; 0 within a tick.
     Where no row is left they are looked at as a tick begins alone: edges that cross are left out.
     """
+    if ws.reach[0] == 0.0:
+        put_edges_between(plan, state, ws, out, m, deepest, 0, plan.contacts)
+        return
+    for p in range(plan.pair_a.size):  # in a time step
+        begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+        if ws.idle[begin] == 0 or ws.apart[begin] <= ws.reach[0]:
+            put_edges_between(plan, state, ws, out, m, deepest, begin, end)
+
+
+@kernel
+def put_edges_between(plan, state, ws, out, m, deepest, begin, end):
+    """The same of whole pairs, whose candidates are those from begin to end."""
     full = m == ws.rows.size
-    k = 0
-    while k < plan.contacts:
+    k = begin
+    while k < end:
         if takes_edges(plan, k) and plan.edge_places[k] > 0:
             if state.mode[k] < FREE:  # the pair sleeps
                 pass

@@ -106,8 +106,8 @@ def report(plan, state, out, ws, m):
     out.residual[0] = 0.0
     for row in range(out.force.size):
         out.force[row] = 0.0
-        if plan.row_kind[row] != CONTACT_ROW:  # of a contact it is that of its witness
-            out.gap[row] = 0.0
+    for row in range(plan.block_start[plan.contacts], out.gap.size):  # of a contact it is that of its witness
+        out.gap[row] = 0.0
     if ws.sleepers[0] > 0:
         for k in range(plan.contacts):
             if state.mode[k] == ASLEEP_HELD:

@@ -433,6 +433,11 @@ class Workspace(Block):
     near_change: Vector = of("nz")  # what the last round changed of near_x
     near_way: Vector = of("nz")  # the direction of the rounds before
     near_pushing: IntVector = of("nz")  # those that push
+    near_order: IntVector = of("nz")  # all, island by island (near_islands.py)
+    near_start: IntVector = of("nt + 1")  # where those of each island begin there
+    tree_order: IntVector = of("nt")  # trees, island by island
+    tree_start: IntVector = of("nt + 1")  # where those of each island begin there
+    idle: IntVector = of("nk")  # 1 at the first candidate of a pair none of which holds or is inside
     frame_near: IntVector = of("nf")  # 1: a shape of the frame may touch another soon
     reach: Vector = of(1)  # [m] how near what may touch in a time step is; 0 in the exact regime
     free_gain: Vector = of(1)  # [J] what a time step gained before contacts acted

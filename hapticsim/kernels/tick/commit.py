@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import CROWDED_TICKS, Event, Fault
+from hapticsim.codes import CROWDED_TICKS, EVERY_TICK, Event, Fault
 from hapticsim.kernels.events.activation import CONFLICT, INCONSISTENT, release
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.safety import FAULT, take_force_away
@@ -24,8 +24,12 @@ def checkpoint(plan, state, ws):
     """Remember the state, which stays if the tick is refused."""
     copy(ws.q0, ws.good_q)
     copy(ws.u0, ws.good_u)
-    copy(state.mode, ws.good_mode)
-    copy(state.mode, ws.touched)
+    for k in range(
+        plan.contacts if plan.steps == EVERY_TICK else 0, state.mode.size
+    ):  # a refused tick lets go
+        ws.good_mode[k] = state.mode[k]
+    if plan.steps != EVERY_TICK:
+        copy(state.mode, ws.touched)
     copy(state.friction, ws.slip_force)
     if plan.steps == CROWDED_TICKS:
         copy(state.face, ws.good_face)
@@ -73,7 +77,8 @@ def reject_tick(plan, state, out, ws, fault):
     the gaps of the last step may cost energy near a singular configuration, which no later tick should find.
     """
     copy(ws.good_q, state.q)
-    copy(ws.good_mode, state.mode)
+    for c in range(plan.contacts, state.mode.size):
+        state.mode[c] = ws.good_mode[c]
     state.energy[0] = state.energy[1] = 0.0
     state.energy[2] = REFUSED
     for r in range(state.u.size):

@@ -46,7 +46,10 @@ def clear_tick(out, ws):
         0
     ] = ws.left_out[0] = 0
     for k in range(ws.fires.size):
-        ws.fires[k] = ws.overlooked[k] = 0
+        ws.fires[k] = 0
+    for k in range(ws.overlooked.size):
+        ws.overlooked[k] = 0
+    for k in range(ws.apart.size):
         ws.apart[k] = 0.0
     out.counts[EVENTS] = 0
     out.counts[PIECES] = 0

@@ -40,6 +40,7 @@ from hapticsim.kernels.time_stepping.balance import (
 from hapticsim.kernels.time_stepping.effective_mass import factor_trees, is_damped, soften_mass
 from hapticsim.kernels.time_stepping.gauss_seidel import solve_pushes
 from hapticsim.kernels.time_stepping.near_contacts import (
+    find_idle_pairs,
     gather_near,
     let_go,
     meets,
@@ -86,6 +87,7 @@ def take_time_step(plan, state, inp, out, ws):
     begin_balance(plan, state, ws, False)
     follow_meshes(plan, state, ws.X)
     find_far_pairs(plan, ws, 1)
+    find_idle_pairs(plan, state, ws)
     ws.reach[0] = reach_of(plan, state, ws)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
     if ws.sampled[0] == 0:
@@ -142,13 +144,13 @@ def find_impulses(plan, state, ws, n):
         bounces = bounces or bounce_rate(plan, ws, i) > 0.0
     if n == 0:
         return
-    solve_pushes(ws, n, ws.near_least, MET, ws.near_x, ws.us)
+    solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
     copy(ws.us, ws.carried)
     if bounces:
         for i in range(n):
             if ws.near_x[i] > 0.0:
                 ws.near_least[i] = max(ws.near_least[i], bounce_rate(plan, ws, i))
-        solve_pushes(ws, n, ws.near_least, MET, ws.near_x, ws.us)
+        solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
 
 
 @kernel
@@ -170,10 +172,11 @@ def bounce_rate(plan, ws, i):
 @kernel
 def note_contacts(plan, state, out, ws, n):
     """Which contacts hold from now on, with what impulses; tell those that begin and end."""
-    for k in range(plan.contacts):
-        if state.mode[k] >= FREE:
-            state.impulse[k] = 0.0
-        ws.wanted[k] = 0
+    for p in range(plan.pair_a.size):
+        begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+        if ws.idle[begin] == 0:
+            for k in range(begin, end):
+                ws.wanted[k] = 0
     for i in range(n):
         k = ws.near[i]
         state.impulse[k] = ws.near_x[i]
@@ -185,10 +188,14 @@ def note_contacts(plan, state, out, ws, n):
                 record(out, TOUCH, k, 0.0, 0.0)
             state.mode[k] = HELD
         out.force[k] = ws.near_x[i] / plan.tick_s
-    for k in range(plan.contacts):
-        if state.mode[k] == HELD and ws.wanted[k] == 0:
-            let_go(plan, state, k)
-            record(out, LEAVE, k, 0.0, 0.0)
+    for p in range(plan.pair_a.size):
+        begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+        if ws.idle[begin] == 1:  # none was held
+            continue
+        for k in range(begin, end):
+            if state.mode[k] == HELD and ws.wanted[k] == 0:
+                let_go(plan, state, k)
+                record(out, LEAVE, k, 0.0, 0.0)
 
 
 @kernel
@@ -258,7 +265,7 @@ def move_out(plan, state, ws, n):
             return
         for r in range(ws.ue.size):
             ws.ue[r] = 0.0
-        solve_pushes(ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
+        solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
         copy(ws.q1, ws.qe)
         if not go_as_energy_allows(plan, ws, most):
             return

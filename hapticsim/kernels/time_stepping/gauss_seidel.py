@@ -7,72 +7,123 @@ within a bound.  It is the step of Moreau (1988) and of Stewart and Trinkle (199
 visit of a row sets its impulse so that its own rate is met (Jourdan, Alart and Jean 1998).  What a round
 changed is taken for a gradient, and the direction of the rounds before is followed as in the method of
 Fletcher and Reeves (Silcowitz-Niebe, Erleben and Niebe 2010).  A round is always the last step: no impulse
-pulls.
+pulls.  Islands are solved one after the other, each until its own rates are met.
 """
 
 from __future__ import annotations
 
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.time_stepping.near_contacts import SOFT, push_along, rate_along
+from hapticsim.kernels.time_stepping.near_contacts import SOFT, push_along, push_row, rate_of_row
+from hapticsim.kernels.time_stepping.near_islands import order_near
 
 VISITS = 20000  # of rows, at most, but for FEWEST rounds
-FEWEST, MOST = 20, 400  # rounds over all rows
+FEWEST, MOST = 20, 400  # rounds over the rows of an island
 
 
 @kernel
-def solve_pushes(ws, n, least, met, x, v):
+def solve_pushes(plan, ws, n, least, met, x, v):
     """Improve the impulses x (n,) and v = u + M^-1 J' x so that the n near rows have at least the rates
     ``least``.
 
     met   [m/s] a round that changes no rate by more is the last.
-    Returns the largest rate that the last round changed.
+    Returns the largest rate that the last round of any island changed.
     """
-    largest = worst = before = 0.0
-    for i in range(n):
-        largest = max(largest, ws.near_mobility[i])
-    for i in range(n):
+    islands, visits, rows, worst = order_near(plan, ws, n), VISITS, n, 0.0
+    for b in range(islands):
+        own = ws.near_start[b + 1] - ws.near_start[b]
+        if own == 0:
+            continue
+        most = min(MOST, max(FEWEST, visits // rows))  # what one island does not need is for the next
+        rounds, changed = solve_island(plan, ws, b, most, least, met, x, v)
+        visits, rows, worst = visits - rounds * own, rows - own, max(worst, changed)
+    return worst
+
+
+@kernel
+def solve_island(plan, ws, b, most, least, met, x, v):
+    """The same of island b, in so many rounds at most.  Returns them, and the largest rate that the last
+    changed."""
+    begin_island(plan, ws, b, x, v)
+    before, worst = 0.0, 0.0
+    for turn in range(most):
+        for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
+            for r in range(plan.tree_first[ws.tree_order[s]], plan.tree_end[ws.tree_order[s]]):
+                ws.round_u[r] = v[r]
+        first, end = ws.near_start[b], ws.near_start[b + 1]
+        worst, now = go_round(
+            ws.near_order,
+            first,
+            end,
+            ws.near_J,
+            ws.near_Y,
+            ws.near_speeds,
+            ws.near_mass,
+            least,
+            ws.near_change,
+            x,
+            v,
+        )
+        if worst <= met or turn == most - 1:
+            return turn + 1, worst
+        follow_way(plan, ws, b, now / before if now < before else 0.0, x, v)
+        before = now
+    return most, worst
+
+
+@kernel
+def go_round(order, first, end, J, Y, at, mass, least, changes, x, v):
+    """Meet the rate of each of the rows order[first:end] once.  Returns the largest change of a rate, and the
+    sum of the squares of the changes of impulses.
+
+    Arrays are handed over one by one: those of the workspace would be looked up again at every row.
+    """
+    worst = now = 0.0
+    for j in range(first, end):
+        i = order[j]
+        if mass[i] == 0.0:
+            continue
+        change = max((least[i] - rate_of_row(J[i], at[i], v)) * mass[i], -x[i])
+        changes[i] = change
+        if change != 0.0:
+            x[i] += change
+            push_row(Y[i], at[i], change, v)
+            worst = max(worst, abs(change) / mass[i])
+            now += change * change
+    return worst, now
+
+
+@kernel
+def begin_island(plan, ws, b, x, v):
+    """No way yet; rows of island b that nothing can move along get no impulse."""
+    largest = 0.0
+    for j in range(ws.near_start[b], ws.near_start[b + 1]):
+        largest = max(largest, ws.near_mobility[ws.near_order[j]])
+    for j in range(ws.near_start[b], ws.near_start[b + 1]):
+        i = ws.near_order[j]
         moves = not ws.near_mobility[i] <= SOFT * largest  # one that is not a number is seen
         ws.near_mass[i] = 1.0 / ws.near_mobility[i] if moves else 0.0
         ws.near_way[i] = ws.near_change[i] = 0.0
         if not moves and x[i] != 0.0:
             push_along(ws, i, -x[i], v)
             x[i] = 0.0
-    for r in range(v.size):
-        ws.way_u[r] = 0.0
-    rounds = min(MOST, max(FEWEST, VISITS // max(n, 1)))
-    for turn in range(rounds):
-        worst = now = 0.0
-        for r in range(v.size):
-            ws.round_u[r] = v[r]
-        for i in range(n):
-            mass = ws.near_mass[i]
-            if mass == 0.0:
-                continue
-            change = max((least[i] - rate_along(ws, i, v)) * mass, -x[i])
-            ws.near_change[i] = change
-            if change != 0.0:
-                x[i] += change
-                push_along(ws, i, change, v)
-                worst = max(worst, abs(change) * ws.near_mobility[i])
-                now += change * change
-        if worst <= met or turn == rounds - 1:
-            break
-        follow_way(ws, n, now / before if now < before else 0.0, x, v)
-        before = now
-    return worst
+    for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
+        for r in range(plan.tree_first[ws.tree_order[s]], plan.tree_end[ws.tree_order[s]]):
+            ws.way_u[r] = 0.0
 
 
 @kernel
-def follow_way(ws, n, share, x, v):
+def follow_way(plan, ws, b, share, x, v):
     """Go ``share`` of the way of the rounds before once more; the way is then that and the last change.
 
     What it changes of v is known: the same share of what the way before changed.
     """
-    for i in range(n):
+    for j in range(ws.near_start[b], ws.near_start[b + 1]):
+        i = ws.near_order[j]
         step = share * ws.near_way[i]
         ws.near_way[i] = step + ws.near_change[i]
         x[i] += step
-    for r in range(v.size):
-        step, change = share * ws.way_u[r], v[r] - ws.round_u[r]
-        ws.way_u[r] = step + change
-        v[r] += step
+    for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
+        for r in range(plan.tree_first[ws.tree_order[s]], plan.tree_end[ws.tree_order[s]]):
+            step, change = share * ws.way_u[r], v[r] - ws.round_u[r]
+            ws.way_u[r] = step + change
+            v[r] += step

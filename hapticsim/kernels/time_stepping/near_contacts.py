@@ -50,6 +50,18 @@ def second_tree(plan, k):
 
 
 @kernel
+def find_idle_pairs(plan, state, ws):
+    """Write to ws.idle of which pairs no candidate holds, sleeps or is about a place: nothing is to be done
+    about these while they are far."""
+    for p in range(plan.pair_a.size):
+        begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+        busy = 0
+        for k in range(begin, end):
+            busy |= (state.mode[k] ^ FREE) | state.face[k]
+        ws.idle[begin] = int(busy == 0)
+
+
+@kernel
 def gather_near(plan, state, out, ws):
     """List the contacts that may close within the tick, with their rows, mobilities and gaps.
 
@@ -173,7 +185,8 @@ def reach_of(plan, state, ws):
     fastest = 0.0
     for f in range(plan.frame_size.size):
         ws.frame_near[f] = 0
-    for k in range(plan.contacts):
+    for p in range(plan.pair_a.size):
+        k = plan.pair_first[p]
         if ws.apart[k] == 0.0 and state.mode[k] >= FREE:
             if plan.row_a[k] >= 0:
                 ws.frame_near[plan.row_a[k]] = 1
@@ -191,7 +204,7 @@ def reach_of(plan, state, ws):
 @kernel
 def let_go(plan, state, k):
     """Contact k holds no longer."""
-    state.mode[k] = FREE
+    state.mode[k], state.impulse[k] = FREE, 0.0
     forget_feature(plan, state, k)
     if takes_edges(plan, k) or not is_on_mesh(plan, k):
         state.face[k] = 0
@@ -247,20 +260,30 @@ def add_to(u, Y, impulse, n):
             u[r] += impulse * Y[r]
 
 
+@inlined
+def rate_of_row(J, at, u):
+    """J u of a row (nj,) whose speeds are ``at`` as in ws.near_speeds."""
+    total = product(J, from_row(u, at[0]), at[1])
+    if at[3] > 0:
+        total += product(from_row(J, J.size // 2), from_row(u, at[2]), at[3])
+    return total
+
+
+@inlined
+def push_row(Y, at, impulse, u):
+    """u += Y impulse of the same row."""
+    add_to(from_row(u, at[0]), Y, impulse, at[1])
+    if at[3] > 0:
+        add_to(from_row(u, at[2]), from_row(Y, Y.size // 2), impulse, at[3])
+
+
 @kernel
 def rate_along(ws, i, u):
     """J u of the near contact i [m/s]."""
-    J, at = ws.near_J[i], ws.near_speeds[i]
-    total = product(J, from_row(u, at[0]), at[1])
-    if at[3] > 0:
-        total += product(from_row(J, ws.near_J.shape[1] // 2), from_row(u, at[2]), at[3])
-    return total
+    return rate_of_row(ws.near_J[i], ws.near_speeds[i], u)
 
 
 @kernel
 def push_along(ws, i, impulse, u):
     """Add to u what an impulse [N s] at the near contact i changes."""
-    Y, at = ws.near_Y[i], ws.near_speeds[i]
-    add_to(from_row(u, at[0]), Y, impulse, at[1])
-    if at[3] > 0:
-        add_to(from_row(u, at[2]), from_row(Y, ws.near_Y.shape[1] // 2), impulse, at[3])
+    push_row(ws.near_Y[i], ws.near_speeds[i], impulse, u)
