@@ -97,4 +97,4 @@ class Event(IntEnum):
     ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out
     THROUGH = 15  # a shape is inside another where nothing holds it, and passes; value is how deep [m]
     STEPPED = 17  # more contacts than rows: the tick was one time step; value is how many held
-    HALTED = 16  # too many events: the mechanism stood still for the rest of the tick; value is how long [s]
+    HALTED = 16  # the mechanism, or a part, stood still for the rest of the tick; value is how long [s]

@@ -444,6 +444,7 @@ class Workspace(Block):
     moves: IntVector = of("nt")  # how each tree moves in a time step (contact_step.py)
     carried: Vector = of("nu")  # speeds with which what is in contact moves in the step
     struck: IntVector = of("nt")  # 1: a contact of the island strikes
+    deep: IntVector = of("nt")  # 1: a contact of the island came deep in the step
     handle_force: Vector = of("nu")  # [N m] or [N] generalized, at the start of the step
     free_q: Vector = of("nq")  # where the step would end without contacts
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another

@@ -7,6 +7,10 @@ mean of their speeds before and after the step, as under a constant force; where
 tick all bodies of its island move with the speeds after it, which are those that keep the gaps.  What is
 thrown back gets J u' >= -e J u, with J u its rate where it closes, after it was moved onto the surface.  What
 is then inside is moved out as far as energy allows, and contacts give none (balance.py).
+
+Rows are those of the start of the tick.  A part that turns far within it, as a light one that heavy ones
+squeeze out, comes deep into another by them: its island then takes a part of its way, and the tick tells that
+it was halted.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_
 from hapticsim.kernels.motion.integrate import advance
 from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints
 from hapticsim.kernels.solve.islands import join_trees
-from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.solve.speed_selection import HALTED, record
 from hapticsim.kernels.tick.report import report_sample
 from hapticsim.kernels.time_stepping.balance import (
     ALONE,
@@ -44,6 +48,7 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     gather_near,
     let_go,
     meets,
+    past_edge,
     push_along,
     put_what_closes_first,
     rate_along,
@@ -65,6 +70,9 @@ KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther
 RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
 MET = 1e-7  # [m/s] by which rates may be off
 PAYS = 0.5  # of the kinetic energy in contact, at most, for moving out
+DEEP = 5e-4  # [m] an island that comes deeper by its way goes a part of it
+DEEPER = 1e-4  # [m] the same where it began as deep
+SHORTENINGS = 8  # to a half, of the ways of an island
 WAYS = 4  # out of what is inside, one after the other
 FREE_WAY = 1.0  # [m] that what nothing holds may move
 HALVINGS = 4  # of a way out that energy does not allow
@@ -111,6 +119,7 @@ def take_time_step(plan, state, inp, out, ws):
             terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])  # M again
         ws.free_gain[0] = free_gain(plan, ws)
         kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        shorten_ways(plan, state, out, ws, near)
         correct_work(plan, state, inp, ws)
         copy(ws.us, ws.u1)
         move_out(plan, state, ws, near)
@@ -245,6 +254,12 @@ def move_in_contact(plan, ws):
                 speed = 0.5 * (ws.u0[r] + ws.us[r])
             ws.ue[r] = plan.tick_s * speed
     copy(ws.q1, ws.free_q)
+    displace_in_contact(plan, ws)
+
+
+@kernel
+def displace_in_contact(plan, ws):
+    """Put trees in contact at ws.q1 by the displacement ws.ue from ws.q0."""
     displace_at(plan.displace)(ws.q0, ws.ue, ws.qe)
     for i in range(ws.q1.size):
         t = plan.tree_of_coordinate[i]
@@ -253,16 +268,62 @@ def move_in_contact(plan, ws):
 
 
 @kernel
+def shorten_ways(plan, state, out, ws, n):
+    """Halve the ways of islands that came deep by the n near contacts, at the frames in ws.
+
+    Speeds stay, and energy is balanced for the way that is taken.  How long an island stood still is told.
+    """
+    share = 1.0
+    for _ in range(SHORTENINGS):
+        if not mark_deep(plan, state, ws, n):
+            break
+        share *= 0.5
+        for t in range(plan.tree_first.size):
+            if ws.moves[t] != ALONE and ws.deep[ws.island_of[t]] == 1:
+                for r in range(plan.tree_first[t], plan.tree_end[t]):
+                    ws.ue[r] *= 0.5
+        displace_in_contact(plan, ws)
+        kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    if share < 1.0:
+        record(out, HALTED, -1, (1.0 - share) * plan.tick_s, share * plan.tick_s)
+
+
+@kernel
+def mark_deep(plan, state, ws, n):
+    """Write to ws.deep which islands came deep, at the frames in ws; False where none did."""
+    found = False
+    for t in range(plan.tree_first.size):
+        ws.deep[t] = 0
+    for i in range(n):
+        k = ws.near[i]
+        limit = min(-DEEP, ws.near_gap[i] - DEEPER)
+        if gap(plan, state, k, ws.X) >= limit or past_edge(plan, state, k, ws.X):
+            continue
+        for side in range(2):
+            t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
+            if t >= 0 and ws.moves[t] != ALONE:
+                ws.deep[ws.island_of[t]] = 1
+                found = True
+    return found
+
+
+@kernel
 def move_out(plan, state, ws, n):
     """Move what is inside at (ws.q1, ws.u1) out, by the least displacement in the metric of M, or part of the
     way where that takes more energy than the tick has lost and the speeds can pay.
 
-    Expects the frames there in ws.  Rows are those of the start, so that one way out may not be enough.
+    Expects the frames there in ws.  Rows are those of the start, so that one way out may not be enough; where
+    parts turned far it may lead deeper, and is not gone.
     """
-    most = PAYS * kinetic_in_contact(plan, ws)
-    for _ in range(WAYS):
-        if find_ways_out(plan, state, ws, n) <= INSIDE:
+    most, before = PAYS * kinetic_in_contact(plan, ws), math.inf
+    for way in range(WAYS + 1):
+        deepest = find_ways_out(plan, state, ws, n)
+        if deepest > before:
+            copy(ws.qe, ws.q1)
+            kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        if deepest <= INSIDE or deepest > before or way == WAYS:
             return
+        before = deepest
         for r in range(ws.ue.size):
             ws.ue[r] = 0.0
         solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)

@@ -172,6 +172,13 @@ def meets(plan, state, k, X):
     return is_over(plan, k, height, past)
 
 
+@kernel
+def past_edge(plan, state, k, X):
+    """Whether candidate k is past the edge of what would hold it."""
+    _, _, past = where(plan, state, k, X)
+    return past > (0.0 if takes_edges(plan, k) else EDGE)
+
+
 @inlined
 def is_over(plan, k, height, past):
     """The same of one that is so high over what holds it, and so far past its edge [m]."""
