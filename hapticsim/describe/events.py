@@ -67,7 +67,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.THROUGH:
             return f"{subject}: {value * 1e3:.3g} mm inside, held by nothing, and passes through"
         case Event.HALTED:
-            return f"too many events in one tick: the mechanism stood still for its last {value * 1e3:.3g} ms"
+            return f"the mechanism, or a part, stood still for the last {value * 1e3:.3g} ms of the tick"
         case Event.STEPPED:
             return f"more contacts than rows: ticks are time steps, {int(value)} contacts hold"
         case _:

@@ -110,6 +110,19 @@ def test_conjugate_directions_need_fewer_rounds_than_the_plain_method():
     assert nearer >= 18
 
 
+def test_an_island_that_rounding_alone_moves_gets_no_impulse():
+    problem = Problem(np.random.default_rng(5), 15, alone=True)
+    of_last = np.flatnonzero(np.any(problem.A[:, 12:] != 0.0, axis=1))
+    problem.ws.near_J[of_last] *= 1e-17
+    problem.ws.near_Y[of_last] *= 1e-17
+    problem.ws.near_mobility[of_last] *= 1e-34
+    x, v = np.zeros(15), problem.u.copy()
+    solve_pushes(problem.plan, problem.ws, 15, problem.least, 1e-12, x, v)
+    assert of_last.size > 0 and x.any()
+    assert not x[of_last].any()
+    np.testing.assert_array_equal(v[12:], problem.u[12:])
+
+
 def test_what_one_island_is_given_changes_nothing_of_another():
     problem = Problem(np.random.default_rng(5), 15, alone=True)
     of_last = np.any(problem.A[:, 12:] != 0.0, axis=1)

@@ -433,18 +433,23 @@ class Workspace(Block):
     near_change: Vector = of("nz")  # what the last round changed of near_x
     near_way: Vector = of("nz")  # the direction of the rounds before
     near_pushing: IntVector = of("nz")  # those that push
-    near_order: IntVector = of("nz")  # all, island by island (near_islands.py)
+    near_order: IntVector = of("nz")  # those that are solved for, island by island (near_islands.py)
     near_start: IntVector = of("nt + 1")  # where those of each island begin there
     tree_order: IntVector = of("nt")  # trees, island by island
     tree_start: IntVector = of("nt + 1")  # where those of each island begin there
-    idle: IntVector = of("nk")  # 1 at the first candidate of a pair none of which holds or is inside
+    idle: IntVector = of(
+        "nk"
+    )  # 1 at the first candidate of a pair: none of its candidates holds, sleeps or has a face
     frame_near: IntVector = of("nf")  # 1: a shape of the frame may touch another soon
     reach: Vector = of(1)  # [m] how near what may touch in a time step is; 0 in the exact regime
     free_gain: Vector = of(1)  # [J] what a time step gained before contacts acted
     moves: IntVector = of("nt")  # how each tree moves in a time step (contact_step.py)
     carried: Vector = of("nu")  # speeds with which what is in contact moves in the step
     struck: IntVector = of("nt")  # 1: a contact of the island strikes
-    deep: IntVector = of("nt")  # 1: a contact of the island came deep in the step
+    deep: IntVector = of("nt")  # 1: a contact of the island came deep in the step; or no way leads out
+    way_part: Vector = of("nt")  # of its way that each island goes
+    depth: Vector = of("nt")  # [m] of the deepest near contact of each island
+    depth_before: Vector = of("nt")  # [m] the same before a way out
     handle_force: Vector = of("nu")  # [N m] or [N] generalized, at the start of the step
     free_q: Vector = of("nq")  # where the step would end without contacts
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another

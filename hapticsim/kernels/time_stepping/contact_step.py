@@ -54,6 +54,7 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     rate_along,
     reach_of,
 )
+from hapticsim.kernels.time_stepping.near_islands import island_of_near
 from hapticsim.kernels.units import (
     find_far_pairs,
     follow_meshes,
@@ -271,40 +272,66 @@ def displace_in_contact(plan, ws):
 def shorten_ways(plan, state, out, ws, n):
     """Halve the ways of islands that came deep by the n near contacts, at the frames in ws.
 
-    Speeds stay, and energy is balanced for the way that is taken.  How long an island stood still is told.
+    One that stays deep has its whole way.  Speeds stay, and energy is balanced for the way that is taken.
+    How long an island stood still at most is told.
     """
-    share = 1.0
+    for t in range(plan.tree_first.size):
+        ws.way_part[t] = 1.0
     for _ in range(SHORTENINGS):
         if not mark_deep(plan, state, ws, n):
             break
-        share *= 0.5
-        for t in range(plan.tree_first.size):
-            if ws.moves[t] != ALONE and ws.deep[ws.island_of[t]] == 1:
-                for r in range(plan.tree_first[t], plan.tree_end[t]):
-                    ws.ue[r] *= 0.5
-        displace_in_contact(plan, ws)
-        kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
-    if share < 1.0:
-        record(out, HALTED, -1, (1.0 - share) * plan.tick_s, share * plan.tick_s)
+        scale_ways(plan, ws, False)
+    if mark_deep(plan, state, ws, n):
+        scale_ways(plan, ws, True)
+    least = 1.0
+    for t in range(plan.tree_first.size):
+        least = min(least, ws.way_part[t])
+    if least < 1.0:
+        record(out, HALTED, -1, (1.0 - least) * plan.tick_s, least * plan.tick_s)
+
+
+@kernel
+def scale_ways(plan, ws, whole):
+    """Halve the ways of the islands in ws.deep, or make them whole again; and put these there."""
+    for t in range(plan.tree_first.size):
+        b = ws.island_of[t]
+        if ws.moves[t] != ALONE and ws.deep[b] == 1:
+            for r in range(plan.tree_first[t], plan.tree_end[t]):
+                ws.ue[r] *= 1.0 / ws.way_part[b] if whole else 0.5
+    for b in range(plan.tree_first.size):
+        if ws.deep[b] == 1:
+            ws.way_part[b] = 1.0 if whole else 0.5 * ws.way_part[b]
+    displace_in_contact(plan, ws)
+    kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 
 
 @kernel
 def mark_deep(plan, state, ws, n):
-    """Write to ws.deep which islands came deep, at the frames in ws; False where none did."""
+    """Write to ws.deep which islands came deep, at the frames in ws; False where none did.
+
+    What comes into a part that moves alone is left: only the way of one of both could be shorter.
+    """
     found = False
     for t in range(plan.tree_first.size):
         ws.deep[t] = 0
     for i in range(n):
         k = ws.near[i]
         limit = min(-DEEP, ws.near_gap[i] - DEEPER)
-        if gap(plan, state, k, ws.X) >= limit or past_edge(plan, state, k, ws.X):
+        if gap(plan, state, k, ws.X) >= limit or is_alone(plan, ws, k) or past_edge(plan, state, k, ws.X):
             continue
         for side in range(2):
             t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
-            if t >= 0 and ws.moves[t] != ALONE:
+            if t >= 0:
                 ws.deep[ws.island_of[t]] = 1
                 found = True
     return found
+
+
+@kernel
+def is_alone(plan, ws, k):
+    """Whether a tree that candidate k is about moves alone."""
+    a, b = plan.row_tree_a[k], plan.row_tree_b[k]
+    return (a >= 0 and ws.moves[a] == ALONE) or (b >= 0 and ws.moves[b] == ALONE)
 
 
 @kernel
@@ -312,18 +339,23 @@ def move_out(plan, state, ws, n):
     """Move what is inside at (ws.q1, ws.u1) out, by the least displacement in the metric of M, or part of the
     way where that takes more energy than the tick has lost and the speeds can pay.
 
-    Expects the frames there in ws.  Rows are those of the start, so that one way out may not be enough; where
-    parts turned far it may lead deeper, and is not gone.
+    Expects the frames there in ws.  Rows are those of the start, so that one way out may not be enough; an
+    island that a way leads deeper, as where parts turned far, goes back and stays.
     """
-    most, before = PAYS * kinetic_in_contact(plan, ws), math.inf
+    most = PAYS * kinetic_in_contact(plan, ws)
+    join_trees(plan, ws.island_of, ws.near, n)
+    for t in range(plan.tree_first.size):
+        ws.deep[t], ws.depth_before[t] = 0, math.inf
     for way in range(WAYS + 1):
         deepest = find_ways_out(plan, state, ws, n)
-        if deepest > before:
-            copy(ws.qe, ws.q1)
-            kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
-        if deepest <= INSIDE or deepest > before or way == WAYS:
+        if way > 0:
+            go_back_from_deeper(plan, ws)
+        if deepest <= INSIDE or way == WAYS:
             return
-        before = deepest
+        for i in range(n):
+            if ws.deep[island_of_near(plan, ws, i)] == 1:
+                ws.near_least[i] = -FREE_WAY
+        copy(ws.depth, ws.depth_before)
         for r in range(ws.ue.size):
             ws.ue[r] = 0.0
         solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
@@ -334,24 +366,45 @@ def move_out(plan, state, ws, n):
 
 
 @kernel
+def go_back_from_deeper(plan, ws):
+    """Put islands that the last way, from ws.qe, led deeper back, and mark them in ws.deep."""
+    for b in range(plan.tree_first.size):
+        if ws.depth[b] > ws.depth_before[b] + INSIDE:
+            ws.deep[b] = 1
+    for i in range(ws.q1.size):
+        t = plan.tree_of_coordinate[i]
+        if t >= 0 and ws.deep[ws.island_of[t]] == 1:
+            ws.q1[i] = ws.qe[i]
+
+
+@kernel
 def find_ways_out(plan, state, ws, n):
-    """Write to ws.near_least how far [m] each near contact has to move along its row, at the frames in ws;
-    return the largest depth of what is held."""
+    """Write to ws.near_least how far [m] each near contact has to move along its row, at the frames in ws,
+    and to ws.depth how deep each island is.
+
+    Returns the largest depth of what is held, but for islands in ws.deep.
+    """
     deepest = 0.0
     for i in range(n):
         open_by = gap(plan, state, ws.near[i], ws.X)
         ws.near_least[i], ws.near_x[i] = -open_by, 0.0
         deepest = max(deepest, -open_by)
+    for t in range(plan.tree_first.size):
+        ws.depth[t] = 0.0
     if deepest <= INSIDE:
         return deepest
     deepest = 0.0
     for i in range(n):
-        open_by = -ws.near_least[i]
-        if open_by < 0.0:
-            if meets(plan, state, ws.near[i], ws.X):
-                deepest = max(deepest, -open_by)
-            else:
-                ws.near_least[i] = -FREE_WAY
+        depth, b = ws.near_least[i], island_of_near(plan, ws, i)
+        if depth <= 0.0:
+            continue
+        held = meets(plan, state, ws.near[i], ws.X)
+        if held or not past_edge(plan, state, ws.near[i], ws.X):  # also what is deeper than anything is held
+            ws.depth[b] = max(ws.depth[b], depth)
+        if not held:
+            ws.near_least[i] = -FREE_WAY
+        elif ws.deep[b] == 0:
+            deepest = max(deepest, depth)
     return deepest
 
 

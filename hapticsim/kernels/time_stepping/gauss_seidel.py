@@ -7,7 +7,8 @@ within a bound.  It is the step of Moreau (1988) and of Stewart and Trinkle (199
 visit of a row sets its impulse so that its own rate is met (Jourdan, Alart and Jean 1998).  What a round
 changed is taken for a gradient, and the direction of the rounds before is followed as in the method of
 Fletcher and Reeves (Silcowitz-Niebe, Erleben and Niebe 2010).  A round is always the last step: no impulse
-pulls.  Islands are solved one after the other, each until its own rates are met.
+pulls.  Islands are solved one after the other, each until its own rates are met, or
+its share of the visits is used up.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def solve_pushes(plan, ws, n, least, met, x, v):
     met   [m/s] a round that changes no rate by more is the last.
     Returns the largest rate that the last round of any island changed.
     """
+    find_masses(ws, n)
     islands, visits, rows, worst = order_near(plan, ws, n), VISITS, n, 0.0
     for b in range(islands):
         own = ws.near_start[b + 1] - ws.near_start[b]
@@ -93,17 +95,23 @@ def go_round(order, first, end, J, Y, at, mass, least, changes, x, v):
 
 
 @kernel
-def begin_island(plan, ws, b, x, v):
-    """No way yet; rows of island b that nothing can move along get no impulse."""
+def find_masses(ws, n):
+    """Write ws.near_mass of the n near rows; 0 of those that nothing can move along."""
     largest = 0.0
-    for j in range(ws.near_start[b], ws.near_start[b + 1]):
-        largest = max(largest, ws.near_mobility[ws.near_order[j]])
-    for j in range(ws.near_start[b], ws.near_start[b + 1]):
-        i = ws.near_order[j]
+    for i in range(n):
+        largest = max(largest, ws.near_mobility[i])
+    for i in range(n):
         moves = not ws.near_mobility[i] <= SOFT * largest  # one that is not a number is seen
         ws.near_mass[i] = 1.0 / ws.near_mobility[i] if moves else 0.0
+
+
+@kernel
+def begin_island(plan, ws, b, x, v):
+    """No way yet; rows of island b that nothing can move along get no impulse."""
+    for j in range(ws.near_start[b], ws.near_start[b + 1]):
+        i = ws.near_order[j]
         ws.near_way[i] = ws.near_change[i] = 0.0
-        if not moves and x[i] != 0.0:
+        if ws.near_mass[i] == 0.0 and x[i] != 0.0:
             push_along(ws, i, -x[i], v)
             x[i] = 0.0
     for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
