@@ -229,9 +229,9 @@ def armed(run: Running) -> None:
     def is_decided(silences: int) -> bool:
         return run.newest == PUSH or is_still(silences)
 
-    eventually(lambda: is_still(-1))
     for _ in range(5):
-        silences = guard.silences
+        silences = guard.silences  # read first: one that begins after the look is counted
+        eventually(lambda: is_still(-1))
         run.driver.press(ENGAGE)
         eventually(partial(is_decided, silences))
         if run.newest == PUSH:
