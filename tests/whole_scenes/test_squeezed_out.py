@@ -1,15 +1,16 @@
-"""A light capsule that a heavy box and a heavy capsule squeeze out: it turns far within a tick."""
+"""What is deep in a time step: a light capsule that heavy parts squeeze out, a box too wide for its slot."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import yaml
 
 import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
 
-DEEPEST = 5e-4  # [m]: DEEP of contact_step.py
+DEEPEST = 5e-4  # [m]: DEEP of shorten_ways.py
 BODIES = """
   bodies:
     - {name: box, inertial: {mass_kg: 0.9, inertia_kg_m2: {xx: 7.5e-4, yy: 6.5e-4, zz: 7.7e-4}}}
@@ -73,3 +74,36 @@ def test_what_turns_far_within_a_tick_goes_a_part_of_its_way_and_not_through():
     assert fastest > 100.0  # a tenth of a radian in a tick
     assert halted > 0
     assert deepest > -DEEPEST
+
+
+def test_a_box_that_has_no_way_out_of_its_slot_keeps_no_other_part_inside():
+    side = 0.05 - 5e-5  # of the slot, half as wide as it is: the box has no room
+    turned = 0.5 * np.pi
+    inertial = "{mass_kg: 1.0, inertia_kg_m2: {xx: 1.0e-3, yy: 1.0e-3, zz: 1.0e-3}}"
+    sim = hs.Simulation(
+        loads(f"""
+name: slot
+contact_regime: time_stepping
+robot:
+  bodies: [{{name: box, inertial: {inertial}}}, {{name: ball, inertial: {inertial}}}]
+  joints:
+    - {{name: box, type: free, parent: world, child: box}}
+    - {{name: ball, type: free, parent: world, child: ball}}
+shapes:
+  - {{name: floor, kind: plane}}
+  - {{name: left, kind: plane, origin: {{xyz_m: [{-side}, 0.0, 0.0], rpy_rad: [0.0, {turned}, 0.0]}}}}
+  - {{name: right, kind: plane, origin: {{xyz_m: [{side}, 0.0, 0.0], rpy_rad: [0.0, {-turned}, 0.0]}}}}
+  - {{name: behind, kind: plane, origin: {{xyz_m: [0.0, 0.43, 0.0], rpy_rad: [{turned}, 0.0, 0.0]}}}}
+  - {{name: box, body: box, kind: box, half_extents_m: [0.05, 0.05, 0.05]}}
+  - {{name: ball, body: ball, kind: sphere, radius_m: 0.03}}
+contacts: [{{between: ["*", "*"], restitution: 0.0}}]
+initial:
+  free:
+    box: {{xyz_m: [0.0, 0.0, 0.05]}}
+    ball: {{xyz_m: [0.0, 0.40002, 0.03], velocity_m_per_s: [0.05, 0.0, 0.0]}}
+""")
+    )
+    sim.step(20)
+    place = dict(zip(("box", "ball"), sim.state.q.reshape(2, 7)[:, :3], strict=True))
+    assert abs(place["box"][0]) < 1e-4
+    assert place["ball"][1] == pytest.approx(0.4, abs=1e-8)

@@ -437,9 +437,7 @@ class Workspace(Block):
     near_start: IntVector = of("nt + 1")  # where those of each island begin there
     tree_order: IntVector = of("nt")  # trees, island by island
     tree_start: IntVector = of("nt + 1")  # where those of each island begin there
-    idle: IntVector = of(
-        "nk"
-    )  # 1 at the first candidate of a pair: none of its candidates holds, sleeps or has a face
+    idle: IntVector = of("nk")  # 1 at the first candidate of a pair: none holds, sleeps or has a face
     frame_near: IntVector = of("nf")  # 1: a shape of the frame may touch another soon
     reach: Vector = of(1)  # [m] how near what may touch in a time step is; 0 in the exact regime
     free_gain: Vector = of(1)  # [J] what a time step gained before contacts acted

@@ -24,10 +24,9 @@ def checkpoint(plan, state, ws):
     """Remember the state, which stays if the tick is refused."""
     copy(ws.q0, ws.good_q)
     copy(ws.u0, ws.good_u)
-    for k in range(
-        plan.contacts if plan.steps == EVERY_TICK else 0, state.mode.size
-    ):  # a refused tick lets go
-        ws.good_mode[k] = state.mode[k]
+    first = plan.contacts if plan.steps == EVERY_TICK else 0  # a tick that is refused lets contacts go
+    for b in range(first, state.mode.size):
+        ws.good_mode[b] = state.mode[b]
     if plan.steps != EVERY_TICK:
         copy(state.mode, ws.touched)
     copy(state.friction, ws.slip_force)

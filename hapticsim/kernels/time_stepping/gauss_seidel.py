@@ -17,6 +17,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.time_stepping.near_contacts import SOFT, push_along, push_row, rate_of_row
 from hapticsim.kernels.time_stepping.near_islands import order_near
 
+MET = 1e-7  # [m/s] by which rates of a step may be off
 VISITS = 20000  # of rows, at most, but for FEWEST rounds
 FEWEST, MOST = 20, 400  # rounds over the rows of an island
 
