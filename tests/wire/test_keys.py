@@ -283,6 +283,32 @@ def test_missing_or_foreign_keys_are_refused_in_one_sentence(keys, tmp_path):
     )
 
 
+CLOSED_UNDER_NEWS = """
+import socket, sys, time
+from pathlib import Path
+import zmq
+from hapticsim.wire.sockets.curve_security import Curve
+from hapticsim.wire.sockets.ports import bind_publisher
+bound = bind_publisher("tcp://127.0.0.1:*", curve=Curve(Path(sys.argv[1])))
+links, monitor = [], zmq.Socket.monitor
+def end_late(watched, place, events):
+    if place is None:
+        links.append(socket.create_connection(("127.0.0.1", int(bound.endpoint.rsplit(":", 1)[1]))))
+        time.sleep(0.2)
+    monitor(watched, place, events)
+zmq.Socket.monitor = end_late
+bound.close()
+print(len(links), "connected meanwhile")
+"""
+
+
+def test_who_connects_while_a_socket_is_closed_does_not_hold_it(keys):
+    """ZeroMQ told its news to nobody any more, and waited for good with the lock that closing needs."""
+    command = [sys.executable, "-c", CLOSED_UNDER_NEWS, str(keys["server"])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("1 connected meanwhile\n", "")
+
+
 FLOODED = """
 import sys, time
 from pathlib import Path

@@ -8,6 +8,7 @@ complete messages took are taken off that.
 from __future__ import annotations
 
 import fcntl
+import itertools
 import os
 import socket
 import struct
@@ -26,6 +27,7 @@ MOST_UNFINISHED_BYTES = 4 << 20  # of a connection, beside what waits in the sys
 # tree that takes some fifty times its bytes.
 OBSERVER_BYTES, OBSERVER_BYTES_PER_S = 16 << 10, 1 << 10
 LOOK_S = 0.01
+_monitors = itertools.count()
 _BYTES_RECEIVED = 128  # place of tcpi_bytes_received in struct tcp_info (linux/tcp.h)
 
 
@@ -59,9 +61,7 @@ class ByteWatch:
         self._most_bytes, self._bytes_per_s = most_bytes, bytes_per_s
         self._unwanted: set[int] = set()  # descriptors of who has to go whatever it brings
         self._finished: dict[int, int] = {}  # bytes of complete messages since the last look, by descriptor
-        self._monitor = watched.get_monitor_socket(
-            zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED
-        )
+        self._monitor = self._listen()
         self._thread = threading.Thread(target=self._run, name="hapticsim-bytes", daemon=True)
         self._thread.start()
 
@@ -74,10 +74,23 @@ class ByteWatch:
         self._unwanted.add(descriptor)
 
     def stop(self) -> None:
-        """End the watch; call it before the socket is closed."""
+        """End the watch; call it before the socket is closed.
+
+        The news end before their reader: ZeroMQ waits for good where it has news and nobody takes them.
+        """
+        self._watched.monitor(None, 0)
         self._stopped = True
         self._thread.join(2.0)
-        self._watched.disable_monitor()
+
+    def _listen(self) -> zmq.Socket[bytes]:
+        """Have ZeroMQ tell who connects and who leaves; no number of news makes it wait for their reader."""
+        place = f"inproc://monitor-{next(_monitors)}"
+        self._watched.monitor(place, zmq.EVENT_ACCEPTED | zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
+        reader: zmq.Socket[bytes] = self._watched.context.socket(zmq.PAIR)
+        reader.setsockopt(zmq.LINGER, 0)
+        reader.setsockopt(zmq.RCVHWM, 0)
+        reader.connect(place)
+        return reader
 
     def _run(self) -> None:
         connections: dict[int, _Connection] = {}
