@@ -428,6 +428,7 @@ class Workspace(Block):
     way_u: Vector = of("nu")  # what the way of the rounds changed of the speeds (gauss_seidel.py)
     round_u: Vector = of("nu")  # the speeds as a round begins
     near_gap: Vector = of("nz")  # [m] at the start of the step
+    near_bend: Vector = of("nz")  # [m/s^2] second derivative of the gap at constant speeds
     near_least: Vector = of("nz")  # [m/s] the least rate that each must have; or displacement [m]
     near_x: Vector = of("nz")  # [N s] impulses; or what moves out [kg m]
     near_change: Vector = of("nz")  # what the last round changed of near_x

@@ -157,6 +157,7 @@ def exchange(ws, i, j):
     ws.near_face[i], ws.near_face[j] = ws.near_face[j], ws.near_face[i]
     ws.near_sure[i], ws.near_sure[j] = ws.near_sure[j], ws.near_sure[i]
     ws.near_gap[i], ws.near_gap[j] = ws.near_gap[j], ws.near_gap[i]
+    ws.near_bend[i], ws.near_bend[j] = ws.near_bend[j], ws.near_bend[i]
     ws.near_mobility[i], ws.near_mobility[j] = ws.near_mobility[j], ws.near_mobility[i]
     for r in range(4):
         ws.near_speeds[i, r], ws.near_speeds[j, r] = ws.near_speeds[j, r], ws.near_speeds[i, r]
@@ -219,9 +220,10 @@ def let_go(plan, state, k):
 
 @kernel
 def write_near(plan, state, ws, i):
-    """Write row, response and mobility of the near contact i."""
+    """Write row, gap, bend, response and mobility of the near contact i."""
     k = ws.near[i]
     ws.near_gap[i] = write_contact_row(plan, state, k, 0, ws)
+    ws.near_bend[i] = ws.s[0]
     row, half, mobility = ws.A[0], ws.near_J.shape[1] // 2, 0.0
     for side in range(2):
         begin, end = tree_span(plan, plan.row_tree_a[k] if side == 0 else second_tree(plan, k))
