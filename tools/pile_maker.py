@@ -75,20 +75,18 @@ def _walls(half: float) -> list[dict[str, Any]]:
 
 
 def _part(name: str, half: list[float], draw: random.Random, meshes: Meshes) -> dict[str, Any]:
-    """A ball, a capsule, a cylinder, a box or a convex mesh."""
+    """A ball, a capsule, a cylinder, a cone, an ellipsoid, a box or a convex mesh."""
     which = draw.random()
     if which < 0.2:
         return {"kind": "sphere", "radius_m": min(half)}
     if which < 0.45:
         radius = min(half[:2])
         return {"kind": "capsule", "radius_m": radius, "length_m": 2.0 * max(half[2] - 0.5 * radius, 0.005)}
-    if which < 0.55:
-        return {
-            "kind": "cylinder",
-            "radius_m": min(half[:2]),
-            "length_m": 2.0 * half[2],
-            "sides": draw.randint(3, 24),
-        }
-    if which < 0.8:
+    if which < 0.6:
+        kind, sides = draw.choice(["cylinder", "cone"]), draw.randint(3, 24)
+        return {"kind": kind, "radius_m": min(half[:2]), "length_m": 2.0 * half[2], "sides": sides}
+    if which < 0.65:
+        return {"kind": "ellipsoid", "radii_m": half, "sides": draw.randint(4, 12)}
+    if which < 0.85:
         return {"kind": "box", "half_extents_m": half}
     return hull(name, half, draw, meshes)
