@@ -96,5 +96,5 @@ class Event(IntEnum):
     ENERGY = 13  # the tick was refused: it would have gained this energy [J]; last good state kept
     ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out
     THROUGH = 15  # a shape is inside another where nothing holds it, and passes; value is how deep [m]
-    STEPPED = 17  # more contacts than rows: the tick was one time step; value is how many held
+    STEPPED = 17  # too many contacts or events: the tick was one time step; value is how many held
     HALTED = 16  # the mechanism, or a part, stood still for the rest of the tick; value is how long [s]

@@ -150,6 +150,24 @@ def test_a_tick_without_events_left_stands_still_instead_of_pushing_in(allowed):
     assert sim.gaps == pytest.approx(np.zeros(12), abs=1e-9)
 
 
+@pytest.mark.parametrize("allowed", (1, 3, 5))
+def test_a_tick_without_events_left_becomes_a_time_step_of_several_bodies(allowed):
+    """The same twelve balls where a time step may be taken: nothing waits for its turn."""
+    sim = hs.Simulation(balls([1e-3 + 1.5e-4 * i for i in range(12)]))
+    sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "max_events": allowed})
+    sim.set_state(sim.state.q, np.full(12, -3.0))
+    kinetic, potential = sim.energy()
+    told = set()
+    for _ in range(5):
+        sim.step()
+        told |= {event.kind for event in sim.events}
+        assert sim.gaps.min() >= -1e-9
+        assert sum(sim.energy()) <= kinetic + potential + 1e-12
+    assert Event.STEPPED in told and Event.HALTED not in told
+    assert len(sim.state.contacts) == 12 and not sim.state.fault
+    assert sim.gaps == pytest.approx(np.zeros(12), abs=1e-9)
+
+
 @pytest.mark.parametrize("speed", (0.5, 2.0))
 def test_a_prescribed_motion_goes_on_in_a_tick_that_runs_out_of_events(speed):
     """It would run away from a mechanism that stands still, and be let go as if something contradicted it."""

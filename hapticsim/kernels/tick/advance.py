@@ -49,13 +49,14 @@ LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time mu
 def advance(plan, state, inp, out, ws, m):
     """Integrate to the end of the tick, with m rows imposed at its start; events are located and handled.
 
-    False where a row is lacking, and the tick may become a time step (crowded_tick.py).
+    False where a row is lacking, or events that what comes in still needs, and the tick may become a time
+    step (crowded_tick.py).
     """
     begin_balance(plan, state, ws, ws.moved[0] == 1)
     t, handled, passed, quick = 0.0, 0, 0, 0
     reported = True
     while True:
-        if ws.left_out[0] == 1 and plan.steps == CROWDED_TICKS and out.counts[REHEARSAL] == 0:
+        if ws.left_out[0] == 1 and may_step(plan, out):
             return False
         if reported:
             read_reported_guards(plan, state, out, ws, m, ws.guard0)
@@ -73,6 +74,8 @@ def advance(plan, state, inp, out, ws, m):
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         ws.quiets[0] = 0
         unseen = not watching and pushes_in(plan, state, ws)
+        if unseen and may_step(plan, out):
+            return False
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
             ws.work[END] = ws.work[START]
@@ -103,6 +106,12 @@ def advance(plan, state, inp, out, ws, m):
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
     return True
+
+
+@inlined
+def may_step(plan, out):
+    """Whether this tick may become a time step."""
+    return plan.steps == CROWDED_TICKS and out.counts[REHEARSAL] == 0
 
 
 @kernel

@@ -1,6 +1,7 @@
-"""An exact tick that lacks rows for what touches becomes one time step: nothing is let through.
+"""An exact tick that lacks rows for what touches, or events for what comes in, becomes one time step.
 
-Ticks are exact again as soon as there are rows for all that holds.
+So nothing is let through, and nothing stands still.  Ticks are exact again as soon as there are rows for all
+that holds.
 """
 
 from __future__ import annotations
