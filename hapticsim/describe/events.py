@@ -69,6 +69,6 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.HALTED:
             return f"the mechanism, or a part, stood still for the last {value * 1e3:.3g} ms of the tick"
         case Event.STEPPED:
-            return f"more contacts or events than a tick has room for: it is a time step, {int(value)} contacts hold"
+            return f"too many contacts or events: ticks are time steps, {int(value)} contacts hold"
         case _:
             return "the tick was not finite, or left all bounds: state taken back, force off"

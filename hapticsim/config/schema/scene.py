@@ -381,8 +381,8 @@ class SceneFile(Section):
     )
     max_events: Annotated[int, Field(ge=1, le=MAX_EVENTS)] = Field(
         default=MAX_EVENTS,
-        description="events located in a tick; at the last one contacts nearly closed are taken as resting; with "
-        "fewer of them no tick takes as long",
+        description="events located in a tick; at the last one contacts nearly closed are taken as resting; "
+        "with fewer of them no tick takes as long",
     )
     contact_regime: Literal["exact", "time_stepping"] = Field(
         default="exact",
