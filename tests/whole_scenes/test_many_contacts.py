@@ -150,12 +150,13 @@ def test_a_tick_without_events_left_stands_still_instead_of_pushing_in(allowed):
     assert sim.gaps == pytest.approx(np.zeros(12), abs=1e-9)
 
 
+@pytest.mark.parametrize("speed", (3.0, 5e-3))
 @pytest.mark.parametrize("allowed", (1, 3, 5))
-def test_a_tick_without_events_left_becomes_a_time_step_of_several_bodies(allowed):
-    """The same twelve balls where a time step may be taken: nothing waits for its turn."""
-    sim = hs.Simulation(balls([1e-3 + 1.5e-4 * i for i in range(12)]))
+def test_a_tick_without_events_left_becomes_a_time_step_of_several_bodies(allowed, speed):
+    """The same twelve balls where a time step may be taken: nothing waits for its turn, or comes in slowly."""
+    sim = hs.Simulation(balls([speed / 3.0 * (1e-3 + 1.5e-4 * i) for i in range(12)]))
     sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "max_events": allowed})
-    sim.set_state(sim.state.q, np.full(12, -3.0))
+    sim.set_state(sim.state.q, np.full(12, -speed))
     kinetic, potential = sim.energy()
     told = set()
     for _ in range(5):

@@ -39,6 +39,7 @@ from hapticsim.kernels.units import (
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
 CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two corners
 UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
+UNSEEN_IN_STEP = 1e-9  # [m] the same where the tick may become a time step instead
 UNSEEN_ON_MESH = 1e-9  # [m] the same on a mesh, where many ticks in a row may have none left
 VERY_OFTEN = 16  # events of one contact on a mesh in a tick
 MOST_PASSED = 64  # events on meshes, and looks ahead of fast spheres, in a tick: each triangle passed is one
@@ -73,7 +74,8 @@ def advance(plan, state, inp, out, ws, m):
             find_quiet(plan, ws, m)
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         ws.quiets[0] = 0
-        unseen = not watching and pushes_in(plan, state, ws)
+        allowed = UNSEEN_IN_STEP if may_step(plan, out) else UNSEEN_DEPTH
+        unseen = not watching and pushes_in(plan, state, ws, allowed)
         if unseen and may_step(plan, out):
             return False
         if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
@@ -185,10 +187,11 @@ def is_hollow(plan, state, ws, guard):
 
 
 @kernel
-def pushes_in(plan, state, ws):
-    """True when the piece just integrated drives a free candidate deeper into its surface, by ws.guard1."""
+def pushes_in(plan, state, ws, allowed):
+    """True when the piece just integrated drives a free candidate deeper into its surface, by ws.guard1, and
+    by more than is allowed [m]."""
     for k in range(plan.contacts):
-        unseen = UNSEEN_ON_MESH if is_on_mesh(plan, k) else UNSEEN_DEPTH
+        unseen = UNSEEN_ON_MESH if is_on_mesh(plan, k) else allowed
         if state.mode[k] == FREE and ws.guard1[k] < -unseen and ws.guard1[k] < ws.guard0[k]:
             return True
     return False
