@@ -153,7 +153,7 @@ def test_a_tick_without_events_left_stands_still_instead_of_pushing_in(allowed):
 @pytest.mark.parametrize("speed", (3.0, 5e-3))
 @pytest.mark.parametrize("allowed", (1, 3, 5))
 def test_a_tick_without_events_left_becomes_a_time_step_of_several_bodies(allowed, speed):
-    """The same twelve balls where a time step may be taken: nothing waits for its turn, or comes in slowly."""
+    """The same twelve balls where a time step may be taken: nothing waits, or comes in slowly."""
     sim = hs.Simulation(balls([speed / 3.0 * (1e-3 + 1.5e-4 * i) for i in range(12)]))
     sim.plan = type(sim.plan)(**{**dict(sim.plan.items()), "max_events": allowed})
     sim.set_state(sim.state.q, np.full(12, -speed))
