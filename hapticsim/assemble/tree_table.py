@@ -48,6 +48,7 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
     return {
         "tree_first": starts[:-1],
         "tree_end": starts[1:],
+        **_roots(model, starts[:-1]),
         "tree_of_coordinate": _of_coordinates(model, of_speed, number),
         "largest_tree": int(np.diff(starts).max(initial=0)),
         "tree_of_speed": np.repeat(np.arange(kept.size), np.diff(starts)).astype(np.int64),
@@ -58,6 +59,17 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
         "row_tree_a": np.ascontiguousarray(pairs[:, 0]),
         "row_tree_b": np.ascontiguousarray(pairs[:, 1]),
     }
+
+
+def _roots(model: SceneModel, first: np.ndarray) -> dict[str, np.ndarray]:
+    """The fields of ``Plan`` about the joint that the first speed of each tree (nt,) belongs to."""
+    vectors, place = np.zeros(first.size, np.int64), np.full(first.size, -1, np.int64)
+    for joint in model.moving_joints:
+        t = np.searchsorted(first, model.u_slice(joint.name).start)
+        if joint.quaternion is not None and t < first.size and first[t] == model.u_slice(joint.name).start:
+            vectors[t] = joint.nu // 3
+            place[t] = model.q_slice(joint.name).start + joint.quaternion
+    return {"root_vectors": vectors, "root_quaternion": place}
 
 
 def _of_coordinates(model: SceneModel, of_speed: np.ndarray, number: np.ndarray) -> np.ndarray:

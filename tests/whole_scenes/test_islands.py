@@ -70,6 +70,8 @@ def as_one_tree(model: object, frames: Sequence[str], rows: Sequence[Row]) -> di
     return {
         "tree_first": np.array([0]),
         "tree_end": np.array([nu]),
+        "root_vectors": np.array([0]),
+        "root_quaternion": np.array([-1]),
         "largest_tree": nu,
         "tree_of_speed": np.zeros(nu, np.int64),
         "tree_of_coordinate": np.zeros(model.nq, np.int64),

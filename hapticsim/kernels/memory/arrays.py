@@ -119,6 +119,9 @@ class Plan(Block):
     handle_point: Vector = of(3)  # [m] in B
     tree_first: IntVector = of("nt")  # speeds of each kinematic tree, from first to end
     tree_end: IntVector = of("nt")
+    root_vectors: IntVector = of("nt")  # how many vectors in axes of its root body its first speeds are:
+    # 1 of a ball joint, 2 of a free one, 0 of others
+    root_quaternion: IntVector = of("nt")  # where the quaternion of that joint begins in q, else -1
     tree_of_speed: IntVector = of("nu")
     tree_of_coordinate: IntVector = of("nq")
     rest_ticks: Int  # after so many ticks at rest a tree may sleep (sleeping.py)
@@ -442,6 +445,8 @@ class Workspace(Block):
     frame_near: IntVector = of("nf")  # 1: a shape of the frame may touch another soon
     reach: Vector = of(1)  # [m] how near what may touch in a time step is; 0 in the exact regime
     free_gain: Vector = of(1)  # [J] what a time step gained before contacts acted
+    free_u: Vector = of("nu")  # speeds without contacts, in axes of the start (turned_axes.py)
+    free_end_u: Vector = of("nu")  # the same in axes of their end
     moves: IntVector = of("nt")  # how each tree moves in a time step (contact_step.py)
     carried: Vector = of("nu")  # speeds with which what is in contact moves in the step
     struck: IntVector = of("nt")  # 1: a contact of the island strikes

@@ -43,7 +43,7 @@ UNSEEN_IN_STEP = 1e-9  # [m] the same where the tick may become a time step inst
 UNSEEN_ON_MESH = 1e-9  # [m] the same on a mesh, where many ticks in a row may have none left
 VERY_OFTEN = 16  # events of one contact on a mesh in a tick
 MOST_PASSED = 64  # events on meshes, and looks ahead of fast spheres, in a tick: each triangle passed is one
-LEAST_SHARE = 0.01  # of a tick that has to be over before it is halted: time must not stand still
+LEAST_SHARE = 0.01  # of a tick, and half of it has to be over before it is halted: time must not stand still
 
 
 @kernel
@@ -67,7 +67,7 @@ def advance(plan, state, inp, out, ws, m):
         sort_inside(plan, state, ws, out, t)
         remaining = plan.tick_s - t
         watching = handled < plan.max_events and passed < MOST_PASSED and out.counts[REHEARSAL] == 0
-        reach = longest_piece(plan, state, ws, remaining) if watching else remaining
+        reach = longest_piece(plan, state, ws, remaining) if watching else unwatched_piece(plan, out, t)
         reach = piece_on_rims(plan, ws, m, reach) if watching else reach
         reach = piece_to_border(plan, state, ws, reach) if watching else reach
         if ws.method[0] == RUNGE_KUTTA:
@@ -78,7 +78,7 @@ def advance(plan, state, inp, out, ws, m):
         unseen = not watching and pushes_in(plan, state, ws, allowed)
         if unseen and may_step(plan, out):
             return False
-        if unseen and plan.driven == 0 and t >= LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
+        if unseen and plan.driven == 0 and t >= 0.5 * LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
             start_piece(plan, state, inp, out, ws, t, m, RESOLVED)
             ws.work[END] = ws.work[START]
             record(out, HALTED, -1, remaining, t)
@@ -108,6 +108,15 @@ def advance(plan, state, inp, out, ws, m):
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
     return True
+
+
+@inlined
+def unwatched_piece(plan, out, t):
+    """How far [s] a tick goes on from t without looking for events: at first to a hundredth of it, where it
+    can be halted."""
+    least = LEAST_SHARE * plan.tick_s
+    first = t < 0.5 * least and out.counts[REHEARSAL] == 0 and plan.driven == 0
+    return least - t if first else plan.tick_s - t
 
 
 @inlined

@@ -40,9 +40,9 @@ def write_handle_force(plan, state, inp, ws, t, force):
 def correct_work(plan, state, inp, ws):
     """Make the work of the tick that along the displacement ws.ue of the trees in contact.
 
-    Expects ws.work[DONE] along the free way to (ws.free_q, ws.u1), ws.handle_force at the start, and the
-    frames where the trees have come to, (ws.q1, ws.us), in ws.  Joint torques are constant over the tick; the
-    force at the handle is taken as the mean of both ends.
+    Expects ws.work[DONE] along the free way to (ws.free_q, ws.free_end_u), ws.handle_force at the start, and
+    the frames where the trees have come to, (ws.q1, ws.u1), in ws.  Joint torques are constant over the tick;
+    the force at the handle is taken as the mean of both ends.
     """
     half, torques = 0.5 * plan.tick_s, 0.0
     handle = -1
@@ -53,14 +53,14 @@ def correct_work(plan, state, inp, ws):
         work = held_by_laws(plan, ws, ws.q0) - held_by_laws(plan, ws, ws.q1)
         for r in range(ws.tau.size):
             if ws.moves[plan.tree_of_speed[r]] == ALONE:
-                work += ws.tau[r] * half * (ws.u0[r] + ws.u1[r])
+                work += ws.tau[r] * half * (ws.u0[r] + ws.free_end_u[r])
             else:
                 work += (ws.tau[r] + 0.5 * (ws.handle_force[r] + ws.y[r])) * ws.ue[r]
         ws.work[DONE] = work
         return
     for r in range(ws.tau.size):
         if ws.moves[plan.tree_of_speed[r]] != ALONE:
-            torques += ws.tau[r] * (ws.ue[r] - half * (ws.u0[r] + ws.u1[r]))
+            torques += ws.tau[r] * (ws.ue[r] - half * (ws.u0[r] + ws.free_end_u[r]))
     ws.work[DONE] += torques + held_by_laws(plan, ws, ws.free_q) - held_by_laws(plan, ws, ws.q1)
 
 

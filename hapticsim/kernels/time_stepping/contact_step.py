@@ -20,6 +20,7 @@ from hapticsim.kernels.events.observe import copy, report
 from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.memory.arrays import PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
 from hapticsim.kernels.motion.integrate import advance
@@ -47,8 +48,10 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     put_what_closes_first,
     rate_along,
     reach_of,
+    second_tree,
 )
 from hapticsim.kernels.time_stepping.shorten_ways import displace_in_contact, shorten_ways
+from hapticsim.kernels.time_stepping.turned_axes import bend_of_axes, put_in_end_axes, put_in_start_axes
 from hapticsim.kernels.units import (
     find_far_pairs,
     follow_meshes,
@@ -60,7 +63,7 @@ from hapticsim.kernels.units import (
 
 TOUCH, LEAVE = int(Event.TOUCH), int(Event.LEAVE)
 KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther open
-MOST_TURNING = 1.0  # [m/s] a row that changes faster says nothing of the end of the tick
+MOST_TURNING = 10.0  # [m/s] a row that changes faster says nothing of the end of the tick
 RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
 
 
@@ -106,9 +109,12 @@ def take_time_step(plan, state, inp, out, ws):
         ws.free_gain[0] = free_gain(plan, ws)
         kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         shorten_ways(plan, state, out, ws, near)
+        put_in_end_axes(plan, ws)
+        if plan.handle_frame >= 0:
+            kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
         correct_work(plan, state, inp, ws)
-        copy(ws.us, ws.u1)
-        move_out(plan, state, ws, near)
+        if move_out(plan, state, ws, near):
+            put_in_end_axes(plan, ws)
         take_gain(plan, ws)
     copy(ws.q1, ws.q0)
     copy(ws.u1, ws.u0)
@@ -128,7 +134,10 @@ def move_freely(plan, state, inp, ws):
 def find_impulses(plan, state, ws, n):
     """Impulses ws.near_x of the n near contacts; ws.us becomes the speeds after them, and ws.carried those
     before what closes is thrown back."""
-    copy(ws.u1, ws.us)
+    copy(ws.u1, ws.free_end_u)
+    copy(ws.u1, ws.free_u)
+    put_in_start_axes(plan, ws, ws.q1, ws.free_u)
+    copy(ws.free_u, ws.us)
     bounces = False
     for i in range(n):
         k = ws.near[i]
@@ -157,11 +166,14 @@ def turning_of_row(plan, state, ws, i, least):
     A part that turns on an edge, or an arm that swings over the floor, would else come in by half the square
     of its angle in every tick.
     """
-    grows = plan.tick_s * ws.near_bend[i]
-    strikes = rate_along(ws, i, ws.u0) < -RATE_STRIKE and rate_along(ws, i, ws.u1) < least - RATE_STRIKE
+    k, half = ws.near[i], ws.near_J.shape[1] // 2
+    bend = ws.near_bend[i] - bend_of_axes(plan, ws, ws.near_J[i], plan.row_tree_a[k], ws.u0)
+    bend -= bend_of_axes(plan, ws, from_row(ws.near_J[i], half), second_tree(plan, k), ws.u0)
+    grows = plan.tick_s * bend
+    strikes = rate_along(ws, i, ws.u0) < -RATE_STRIKE and rate_along(ws, i, ws.free_u) < least - RATE_STRIKE
     if abs(grows) > MOST_TURNING or strikes:
         return 0.0
-    if grows > 0.0 and state.mode[ws.near[i]] != HELD:  # it has to be outside at the end
+    if grows > 0.0 and state.mode[k] != HELD:  # it has to be outside at the end
         return 0.5 * grows
     return grows
 
@@ -175,7 +187,7 @@ def bounce_rate(plan, ws, i):
     e, open_by = plan.restitution[ws.near[i]], max(ws.near_gap[i], 0.0)
     if e == 0.0:
         return 0.0
-    before, after = rate_along(ws, i, ws.u0), rate_along(ws, i, ws.u1)
+    before, after = rate_along(ws, i, ws.u0), rate_along(ws, i, ws.free_u)
     if before >= -RATE_BOUNCE or open_by + plan.tick_s * min(before, after) > 0.0:
         return 0.0
     part = min(1.0, open_by / (-before * plan.tick_s))

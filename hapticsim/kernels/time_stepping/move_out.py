@@ -27,7 +27,7 @@ def move_out(plan, state, ws, n):
     way where that takes more energy than the tick has lost and the speeds can pay.
 
     Expects the frames there in ws.  Rows are those of the start, so that one way out may not be enough; an
-    island that a way leads deeper, as where parts turned far, goes back and stays.
+    island that a way leads deeper, as where parts turned far, goes back and stays.  Returns whether it tried.
     """
     most = PAYS * kinetic_in_contact(plan, ws)
     join_trees(plan, ws.island_of, ws.near, n)
@@ -38,7 +38,7 @@ def move_out(plan, state, ws, n):
         if way > 0:
             go_back_from_deeper(plan, ws)
         if deepest <= INSIDE or way == WAYS:
-            return
+            return way > 0
         for i in range(n):
             if ws.deep[island_of_near(plan, ws, i)] == 1:
                 ws.near_least[i] = -FREE_WAY
@@ -48,7 +48,7 @@ def move_out(plan, state, ws, n):
         solve_pushes(plan, ws, n, ws.near_least, MET * plan.tick_s, ws.near_x, ws.ue)
         copy(ws.q1, ws.qe)
         if not go_as_energy_allows(plan, ws, most):
-            return
+            return way > 0
         kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
 
 
