@@ -432,6 +432,7 @@ class Workspace(Block):
     round_u: Vector = of("nu")  # the speeds as a round begins
     near_gap: Vector = of("nz")  # [m] at the start of the step
     near_bend: Vector = of("nz")  # [m/s^2] second derivative of the gap at constant speeds
+    near_turning: Vector = of("nz")  # [m/s] by which the rate along each grows as its row turns
     near_least: Vector = of("nz")  # [m/s] the least rate that each must have; or displacement [m]
     near_x: Vector = of("nz")  # [N s] impulses; or what moves out [kg m]
     near_change: Vector = of("nz")  # what the last round changed of near_x
@@ -449,6 +450,7 @@ class Workspace(Block):
     free_end_u: Vector = of("nu")  # the same in axes of their end
     moves: IntVector = of("nt")  # how each tree moves in a time step (contact_step.py)
     carried: Vector = of("nu")  # speeds with which what is in contact moves in the step
+    jumps: IntVector = of("nt")  # 1: a contact of the tree strikes
     struck: IntVector = of("nt")  # 1: a contact of the island strikes
     deep: IntVector = of("nt")  # 1: a contact of the island came deep in the step; or no way leads out
     way_part: Vector = of("nt")  # of its way that each island goes

@@ -20,7 +20,6 @@ from hapticsim.kernels.events.observe import copy, report
 from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.memory.arrays import PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
 from hapticsim.kernels.motion.integrate import advance
@@ -48,10 +47,10 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     put_what_closes_first,
     rate_along,
     reach_of,
-    second_tree,
 )
 from hapticsim.kernels.time_stepping.shorten_ways import displace_in_contact, shorten_ways
-from hapticsim.kernels.time_stepping.turned_axes import bend_of_axes, put_in_end_axes, put_in_start_axes
+from hapticsim.kernels.time_stepping.turned_axes import put_in_end_axes, put_in_start_axes
+from hapticsim.kernels.time_stepping.turning_rows import closes_fast, find_turning
 from hapticsim.kernels.units import (
     find_far_pairs,
     follow_meshes,
@@ -63,8 +62,6 @@ from hapticsim.kernels.units import (
 
 TOUCH, LEAVE = int(Event.TOUCH), int(Event.LEAVE)
 KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther open
-MOST_TURNING = 10.0  # [m/s] a row that changes faster says nothing of the end of the tick
-RATE_STRIKE = 1e-4  # [m/s] what closes faster strikes; slower, both ways of moving are 0.1 um apart
 
 
 def take_time_step(plan, state, inp, out, ws):
@@ -138,11 +135,10 @@ def find_impulses(plan, state, ws, n):
     copy(ws.u1, ws.free_u)
     put_in_start_axes(plan, ws, ws.q1, ws.free_u)
     copy(ws.free_u, ws.us)
+    find_turning(plan, state, ws, n)
     bounces = False
     for i in range(n):
         k = ws.near[i]
-        least = -max(ws.near_gap[i], 0.0) / plan.tick_s
-        ws.near_least[i] = least - turning_of_row(plan, state, ws, i, least)
         ws.near_x[i] = state.impulse[k] if state.mode[k] == HELD else 0.0
         if ws.near_x[i] > 0.0:
             push_along(ws, i, ws.near_x[i], ws.us)
@@ -153,29 +149,10 @@ def find_impulses(plan, state, ws, n):
     copy(ws.us, ws.carried)
     if bounces:
         for i in range(n):
-            if ws.near_x[i] > 0.0:
-                ws.near_least[i] = max(ws.near_least[i], bounce_rate(plan, ws, i))
+            parts = bounce_rate(plan, ws, i) if ws.near_x[i] > 0.0 else 0.0
+            if parts > 0.0:
+                ws.near_least[i] = max(ws.near_least[i], parts)
         solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
-
-
-@kernel
-def turning_of_row(plan, state, ws, i, least):
-    """How much the rate [m/s] along the near contact i grows because its row turns within the tick.
-
-    Known where speeds do not jump: of what slides or rolls, and of what does not strike by ``least`` [m/s].
-    A part that turns on an edge, or an arm that swings over the floor, would else come in by half the square
-    of its angle in every tick.
-    """
-    k, half = ws.near[i], ws.near_J.shape[1] // 2
-    bend = ws.near_bend[i] - bend_of_axes(plan, ws, ws.near_J[i], plan.row_tree_a[k], ws.u0)
-    bend -= bend_of_axes(plan, ws, from_row(ws.near_J[i], half), second_tree(plan, k), ws.u0)
-    grows = plan.tick_s * bend
-    strikes = rate_along(ws, i, ws.u0) < -RATE_STRIKE and rate_along(ws, i, ws.free_u) < least - RATE_STRIKE
-    if abs(grows) > MOST_TURNING or strikes:
-        return 0.0
-    if grows > 0.0 and state.mode[k] != HELD:  # it has to be outside at the end
-        return 0.5 * grows
-    return grows
 
 
 @kernel
@@ -242,7 +219,7 @@ def mark_islands(plan, ws, n):
         if ws.near_x[i] <= 0.0:
             continue
         k = ws.near[i]
-        strikes = rate_along(ws, i, ws.u0) < -RATE_STRIKE or bounce_rate(plan, ws, i) > 0.0
+        strikes = closes_fast(ws, i) or bounce_rate(plan, ws, i) > 0.0
         for side in range(2):
             t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
             if t >= 0:

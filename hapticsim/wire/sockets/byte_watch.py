@@ -78,9 +78,11 @@ class ByteWatch:
 
         The news end before their reader: ZeroMQ waits for good where it has news and nobody takes them.
         """
-        self._watched.monitor(None, 0)
-        self._stopped = True
-        self._thread.join(2.0)
+        try:
+            self._watched.monitor(None, 0)
+        finally:
+            self._stopped = True
+            self._thread.join(2.0)
 
     def _listen(self) -> zmq.Socket[bytes]:
         """Have ZeroMQ tell who connects and who leaves; no number of news makes it wait for their reader."""
