@@ -13,15 +13,25 @@ from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, OVERFLOWS
 from hapticsim.kernels.motion.energy import SPARE
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP, record
-from hapticsim.kernels.units import sleep_again, take_time_step
+from hapticsim.kernels.time_stepping.near_contacts import let_go
+from hapticsim.kernels.units import gap, sleep_again, take_time_step
 
 STEPPED = int(Event.STEPPED)
+WIDE = 1e-5  # [m] a contact is held open by no more
 
 
 @kernel
 def is_step(plan, state, ws):
     """Whether more contacts hold than there are rows, so that the tick is a time step from its start."""
     return plan.steps == CROWDED_TICKS and contacts_held(plan, state) > ws.rows.size
+
+
+@kernel
+def let_open_go(plan, state, ws):
+    """Let contacts go that the step left open, at the frames in ws: an exact tick would hold them there."""
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and gap(plan, state, k, ws.X) > WIDE:
+            let_go(plan, state, k)
 
 
 @kernel
@@ -60,6 +70,7 @@ def step_from_start(plan, state, inp, out, ws):
             if state.mode[k] >= FREE:
                 state.impulse[k] = 0.0  # of some earlier step
     take_time_step(plan, state, inp, out, ws)
+    let_open_go(plan, state, ws)
     if not told and place < out.counts[EVENTS]:
         out.events[place, 2] = contacts_held(plan, state)
     out.counts[OVERFLOWS] += 1
