@@ -382,7 +382,7 @@ class SceneFile(Section):
     max_events: Annotated[int, Field(ge=1, le=MAX_EVENTS)] = Field(
         default=MAX_EVENTS,
         description="events located in a tick; at the last one contacts nearly closed are taken as resting; "
-        "with fewer of them no tick takes as long",
+        "the fewer they are, the less time a tick may take",
     )
     contact_regime: Literal["exact", "time_stepping"] = Field(
         default="exact",

@@ -9,14 +9,14 @@ from __future__ import annotations
 from hapticsim.codes import CROWDED_TICKS, Event
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, OVERFLOWS
+from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, OVERFLOWS, REHEARSAL
 from hapticsim.kernels.motion.energy import SPARE
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP, record
 from hapticsim.kernels.time_stepping.near_contacts import let_go
 from hapticsim.kernels.units import gap, sleep_again, take_time_step
 
-STEPPED = int(Event.STEPPED)
+LEAVE, STEPPED = int(Event.LEAVE), int(Event.STEPPED)
 WIDE = 1e-5  # [m] a contact is held open by no more
 
 
@@ -27,11 +27,13 @@ def is_step(plan, state, ws):
 
 
 @kernel
-def let_open_go(plan, state, ws):
-    """Let contacts go that the step left open, at the frames in ws: an exact tick would hold them there."""
+def let_open_go(plan, state, out, ws):
+    """Let contacts go that the step left open, at the frames in ws, and tell: an exact tick would hold them
+    there."""
     for k in range(plan.contacts):
         if state.mode[k] == HELD and gap(plan, state, k, ws.X) > WIDE:
             let_go(plan, state, k)
+            record(out, LEAVE, k, 0.0, plan.tick_s)
 
 
 @kernel
@@ -70,7 +72,8 @@ def step_from_start(plan, state, inp, out, ws):
             if state.mode[k] >= FREE:
                 state.impulse[k] = 0.0  # of some earlier step
     take_time_step(plan, state, inp, out, ws)
-    let_open_go(plan, state, ws)
+    if out.counts[REHEARSAL] == 0:
+        let_open_go(plan, state, out, ws)
     if not told and place < out.counts[EVENTS]:
         out.events[place, 2] = contacts_held(plan, state)
     out.counts[OVERFLOWS] += 1
