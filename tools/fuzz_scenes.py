@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from pile_maker import make_pile
+from processor_time import used_s
 from reporting import Found, parser_of, report
 from rich.console import Console
 from rich.progress import Progress
@@ -38,7 +39,9 @@ from scene_shrink import keep, kept, shrunk
 
 BUSY, LEAST_SCENES = 0.2, 50  # share of scenes that must be in contact for a campaign of so many to count
 ATTEMPTS = 6  # starts drawn for a scene before it counts as refused
-LONGEST_s = 120.0  # for one scene, compilation of its robot included
+LONGEST_s = 120.0  # processor time for one scene, compilation of its robot included
+STANDS_STILL_s = 1800.0  # for one scene by the clock, whatever else the machine does
+ASKED_EVERY_s = 5.0  # how much processor time a worker has used
 READY_s = 900.0  # for a process to be ready: the first one compiles the tick
 KEPT_OF_A_KIND = 5
 SLEEP_AFTER_s = 0.05
@@ -89,10 +92,10 @@ class Worker:
         try:
             process.stdin.write(json.dumps(trial.as_dict()) + "\n")
             process.stdin.flush()
-            answer = self._answers.get(timeout=LONGEST_s)
+            answer = self._answer(process.pid)
         except queue.Empty:
             self.end()
-            return {"finds": {"hang": f"no answer in {LONGEST_s:g} s"}}
+            return {"finds": {"hang": f"no answer in {LONGEST_s:g} s of processor time"}}
         except OSError:
             answer = ""
         if not answer:
@@ -100,6 +103,19 @@ class Worker:
             return {"finds": {"crash": self._last_words(process)}}
         verdict: dict[str, Any] = json.loads(answer)
         return verdict
+
+    def _answer(self, pid: int) -> str:
+        """Wait for a worker's answer as long as it may compute.  Raises queue.Empty.
+
+        Its processor time counts: on a loaded machine no scene hangs because others run.
+        """
+        used_before_s, ends_s = used_s(pid), time.monotonic() + STANDS_STILL_s
+        while True:
+            try:
+                return self._answers.get(timeout=ASKED_EVERY_s)
+            except queue.Empty:
+                if used_s(pid) - used_before_s > LONGEST_s or time.monotonic() > ends_s:
+                    raise
 
     @staticmethod
     def _listen(process: subprocess.Popen[str], answers: queue.Queue[str]) -> None:

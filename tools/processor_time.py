@@ -18,6 +18,11 @@ def others_s() -> float:
     return (user + nice + system + irq + softirq + steal - _tree_ticks(os.getpid())) / HZ
 
 
+def used_s(pid: int) -> float:
+    """Processor time [s] that a process and its children have used; 0 of one that has ended."""
+    return _tree_ticks(pid) / HZ
+
+
 def _tree_ticks(pid: int) -> int:
     """Ticks of a process and its children, of those that ended as well."""
     try:

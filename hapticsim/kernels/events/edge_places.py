@@ -38,6 +38,7 @@ LEAN = 0.1  # cosine of the angle to n up to which both sides of a shape may hav
 TURNS = 2.0
 REACH = 2e-3  # [m] looked at beyond twice what the speeds at the start of the tick allow
 STEEPEST = 4.0  # depth of a line per length past the end of its edge, up to which the edge may come to meet
+STEEP = 0.2  # the same above which an edge that ends past the border of this face crosses it for sure
 UPRIGHT = 0.99  # cosine of the angle to the normal of a face above which n counts as this normal
 SURELY_OUT = 1e30
 MIDDLE, FACE, BOUNDS = (
@@ -264,7 +265,7 @@ def look_along(plan, state, first, i, j, ws):
     are along n, across both edges, or less than anything where these are parallel.
 
     Where the shapes touch along the normal of a face, an edge that ends at this face is beside the other
-    shape, and rounding alone would say that they cross.
+    shape, and rounding alone would say that they cross, unless its end is past the border and n is steep.
     """
     view, half_a, half_b = ws.pair_view, plan.edge_half[first], plan.surface_half[first]
     x, y, z = view[i, 0], view[i, 1], view[i, 2]
@@ -298,7 +299,9 @@ def look_along(plan, state, first, i, j, ws):
             continue
         for edge_b in range(4):
             if not is_inner(edge_b, along_1, along_2, lean):
-                try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, ws)
+                try_edges(
+                    plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, upright > STEEP, ws
+                )
     return apart
 
 
@@ -321,7 +324,7 @@ def is_inner(signs, x, y, lean):
 
 
 @kernel
-def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, ws):
+def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, steep, ws):
     """Put a pair of edges into the free place of least use, if it can meet and is nearer than what is there.
 
     All is as in ``box_edges.nearest_on_edges``, in the axes of B.
@@ -352,10 +355,46 @@ def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, aske
     t = -cross_dot(x, y, z, ax, ay, az, wx, wy, wz) / square
     past = max(abs(s) - half_a[i], abs(t) - half_b[j]) + INSET
     most = view[BOUNDS, DEEPEST] if past <= 0.0 else STEEPEST * past  # beyond an end the line is inside
-    if past * math.sqrt(square) > reach or phi < -most or (askew and abs(past) < LEVEL):
+    if past * math.sqrt(square) > reach or phi < -most:
         return
+    if askew and abs(past) < LEVEL:
+        if not steep:
+            return
+        if abs(t) - half_b[j] > abs(s) - half_a[i]:  # an end of the edge of B beside that of A
+            end = math.copysign(half_b[j], t)
+            x, y, z = (end if j == 0 else 0.0) - x, (end if j == 1 else 0.0) - y, (end if j == 2 else 0.0) - z
+            out = past_edge_of_a(view, p, q, at_p, at_q, x, y, z)
+        else:
+            end = math.copysign(half_a[i], s)
+            out = past_edge_of_b(view, j, at_1, at_2, x + end * ax, y + end * ay, z + end * az)
+        if out <= INSET:
+            return
     edge_a = SIDE if plan.row_length[first] > 0.0 else 4 * i + edge_a
     offer(plan, state, first, EDGES * edge_a + 4 * j + edge_b, phi, past, ws)
+
+
+@inlined
+def past_edge_of_a(view, p, q, at_p, at_q, x, y, z):
+    """How far a place, seen from a point of an edge of A, is past this edge [m], out of the face by which
+    both touch; less than anything where A has no such face there."""
+    along_p = view[p, 0] * view[FACE, 0] + view[p, 1] * view[FACE, 1] + view[p, 2] * view[FACE, 2]
+    along_q = view[q, 0] * view[FACE, 0] + view[q, 1] * view[FACE, 1] + view[q, 2] * view[FACE, 2]
+    if max(abs(along_p), abs(along_q)) < UPRIGHT:
+        return -math.inf
+    c, at = (q, at_q) if abs(along_p) > abs(along_q) else (p, at_p)
+    return math.copysign(1.0, at) * (view[c, 0] * x + view[c, 1] * y + view[c, 2] * z)
+
+
+@inlined
+def past_edge_of_b(view, j, at_1, at_2, x, y, z):
+    """The same of an edge of B, which is along its axis j."""
+    c, d = (j + 1) % 3, (j + 2) % 3
+    if max(abs(view[FACE, c]), abs(view[FACE, d])) < UPRIGHT:
+        return -math.inf
+    if abs(view[FACE, c]) > abs(view[FACE, d]):
+        c, at_1 = d, at_2
+    along = x if c == 0 else (y if c == 1 else z)
+    return math.copysign(1.0, at_1) * along
 
 
 @kernel

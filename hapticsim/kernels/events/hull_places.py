@@ -25,6 +25,7 @@ from hapticsim.kernels.events.edge_places import (
     MIDDLE,
     REACH,
     REACHES,
+    STEEP,
     STEEPEST,
     SURELY_OUT,
     TURNS,
@@ -46,6 +47,7 @@ from hapticsim.kernels.rows.row_table import HELD
 OF_B, OF_A = 0, 1  # whose faces
 LEAN_VERTEX = 1e-3  # sine of the angle by which a vertex may have an edge below the face it comes to
 STRICT = 1e-6  # the same of two edges, where the direction across them is said to separate
+IN_FACE = 1e-6  # sine of the angle by which a direction in a face may be said to leave it
 NEARER = 1e-7  # [m] by which features have to be nearer to take the place of others
 
 
@@ -121,7 +123,10 @@ def view_hulls(plan, first, deepest, ws):
     if cx * cx + cy * cy + cz * cz > (radius + ball_b[3] + reach) ** 2:
         return False
     view[FACE, 0] = view[FACE, 1] = view[FACE, 2] = 0.0
-    view[BOUNDS, LEANS] = TURNS * plan.tick_s * (turning(a, ws) + turning(b, ws))
+    turns = turning(a, ws) + turning(b, ws)
+    if ws.reach[0] > 0.0:  # what is struck within a time step may turn so fast
+        turns += speed / min(radius, ball_b[3])
+    view[BOUNDS, LEANS] = TURNS * plan.tick_s * turns
     view[BOUNDS, REACHES], view[BOUNDS, DEEPEST] = reach, deepest
     return True
 
@@ -370,6 +375,15 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
                 t = -cross_dot(x, y, z, ax, ay, az, wx, wy, wz) / square
                 past = max(abs(s) - e[13], abs(t) - d[13]) + INSET
                 askew = abs(past) < LEVEL and leans(view, nx, ny, nz)
+                if askew and is_steep(view, nx, ny, nz):
+                    if abs(t) - d[13] > abs(s) - e[13]:  # an end of the edge of B beside that of A
+                        t = math.copysign(d[6], t)
+                        x, y, z = t * bx - x, t * by - y, t * bz - z
+                        askew = past_line(view, x, y, z, fx, fy, fz, gx, gy, gz) <= INSET
+                    else:
+                        s = math.copysign(e[6], s)
+                        x, y, z = s * ax + x, s * ay + y, s * az + z
+                        askew = past_line(view, x, y, z, d[7], d[8], d[9], d[10], d[11], d[12]) <= INSET
                 if past * abs(size) <= reach and not askew and is_not_below(phi, past, apart, view):
                     of_a = ws.hull_near[i] - plan.hull_edges[plan.hull_a[first]]
                     of_b = ws.hull_near[j] - plan.hull_edges[plan.hull_b[first]]
@@ -380,10 +394,31 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
 @inlined
 def leans(view, nx, ny, nz):
     """True where the pair touches along the normal of a face, and n is another: an edge that ends at this
-    face is beside the other hull, and rounding alone would say that they cross."""
+    face is beside the other hull, and rounding alone would say that they cross, unless its end is past the
+    border and n is steep."""
     fx, fy, fz = view[FACE, 0], view[FACE, 1], view[FACE, 2]
     touches = fx != 0.0 or fy != 0.0 or fz != 0.0
     return touches and abs(nx * fx + ny * fy + nz * fz) < UPRIGHT
+
+
+@inlined
+def is_steep(view, nx, ny, nz):
+    """True where n is far from a direction along the face by which the pair touches."""
+    return abs(nx * view[FACE, 0] + ny * view[FACE, 1] + nz * view[FACE, 2]) > STEEP
+
+
+@inlined
+def past_line(view, x, y, z, fx, fy, fz, gx, gy, gz):
+    """How far a place, seen from a point of an edge, is past this edge [m], out of the face of its hull by
+    which the pair touches; less than anything where the edge has no such face.
+
+    f, g   directions from the edge into its faces.
+    """
+    along_f = abs(fx * view[FACE, 0] + fy * view[FACE, 1] + fz * view[FACE, 2])
+    along_g = abs(gx * view[FACE, 0] + gy * view[FACE, 1] + gz * view[FACE, 2])
+    if min(along_f, along_g) > IN_FACE:
+        return -math.inf
+    return -(fx * x + fy * y + fz * z) if along_f < along_g else -(gx * x + gy * y + gz * z)
 
 
 @kernel

@@ -39,6 +39,17 @@ def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, part, P):
 
 
 @kernel
+def improve_minimum(W, c, m, tolerance, x, z, gradient, passive, part, P):
+    """``nonnegative_minimum`` from x (m,) on, where W is regular: rows with x > 0 are passive at first."""
+    for i in range(m):
+        passive[i] = PASSIVE if x[i] > 0.0 else FREE
+        part[i] = i
+    if not go_to_passive(W, c, m, x, z, passive, part, m, -1, P):
+        return False
+    return minimise_part(W, c, m, tolerance, x, z, gradient, passive, part, m, P)
+
+
+@kernel
 def gather_part(W, m, first, passive, part):
     """Write to part the rows that W joins with row ``first``, in rising order; return their number.
 
@@ -81,34 +92,43 @@ def minimise_part(W, c, m, tolerance, x, z, gradient, passive, part, n, P):
             done = True
             break
         passive[enter] = PASSIVE
-        while True:
-            if not solve_passive(W, c, m, passive, z, P) or (x[enter] == 0.0 and z[enter] <= 0.0):
-                passive[enter] = BARRED
-                break
-            alpha, leave = 1.0, -1
-            for a in range(n):
-                i = part[a]
-                if passive[i] == PASSIVE and z[i] <= 0.0:
-                    step = x[i] / (x[i] - z[i]) if x[i] > z[i] else 0.0
-                    if step < alpha:
-                        alpha, leave = step, i
-            if leave < 0:
-                for a in range(n):
-                    i = part[a]
-                    x[i] = z[i] if passive[i] == PASSIVE else 0.0
-                break
-            for a in range(n):
-                i = part[a]
-                if passive[i] == PASSIVE:
-                    x[i] += alpha * (z[i] - x[i])
-            x[leave] = 0.0
-            passive[leave] = FREE
-            for a in range(n):
-                if passive[part[a]] == BARRED:
-                    passive[part[a]] = FREE
+        if not go_to_passive(W, c, m, x, z, passive, part, n, enter, P):
+            passive[enter] = BARRED
     for a in range(n):
         passive[part[a]] = FREE
     return done
+
+
+@kernel
+def go_to_passive(W, c, m, x, z, passive, part, n, enter, P):
+    """Move x to where the passive rows alone are solved for; those that would pull leave them on the way.
+
+    enter   the row that became passive, -1: none.  False where it depends on the others, or would pull.
+    """
+    while True:
+        if not solve_passive(W, c, m, passive, z, P) or (enter >= 0 and x[enter] == 0.0 and z[enter] <= 0.0):
+            return False
+        alpha, leave = 1.0, -1
+        for a in range(n):
+            i = part[a]
+            if passive[i] == PASSIVE and z[i] <= 0.0:
+                step = x[i] / (x[i] - z[i]) if x[i] > z[i] else 0.0
+                if step < alpha:
+                    alpha, leave = step, i
+        if leave < 0:
+            for a in range(n):
+                i = part[a]
+                x[i] = z[i] if passive[i] == PASSIVE else 0.0
+            return True
+        for a in range(n):
+            i = part[a]
+            if passive[i] == PASSIVE:
+                x[i] += alpha * (z[i] - x[i])
+        x[leave] = 0.0
+        passive[leave] = FREE
+        for a in range(n):
+            if passive[part[a]] == BARRED:
+                passive[part[a]] = FREE
 
 
 @kernel

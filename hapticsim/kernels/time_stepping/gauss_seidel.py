@@ -14,12 +14,14 @@ its share of the visits is used up.
 from __future__ import annotations
 
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.time_stepping.few_pushes import clear_speeds, has_few, solve_few
 from hapticsim.kernels.time_stepping.near_contacts import SOFT, push_along, push_row, rate_of_row
 from hapticsim.kernels.time_stepping.near_islands import order_near
 
 MET = 1e-7  # [m/s] by which rates of a step may be off
 VISITS = 20000  # of rows, at most, but for FEWEST rounds
 FEWEST, MOST = 20, 400  # rounds over the rows of an island
+PATIENCE, TRIES = 5, 3  # rounds after which an island of few rows is solved by its active set, and how often
 
 
 @kernel
@@ -68,6 +70,11 @@ def solve_island(plan, ws, b, most, least, met, x, v):
         )
         if worst <= met or turn == most - 1:
             return turn + 1, worst
+        if (turn + 1) % PATIENCE == 0 and turn < TRIES * PATIENCE and has_few(ws, b):
+            solve_few(plan, ws, b, least, 0.1 * met, x, v)
+            begin_way(plan, ws, b)
+            before = 0.0
+            continue
         follow_way(plan, ws, b, now / before if now < before else 0.0, x, v)
         before = now
     return most, worst
@@ -109,15 +116,20 @@ def find_masses(ws, n):
 @kernel
 def begin_island(plan, ws, b, x, v):
     """No way yet; rows of island b that nothing can move along get no impulse."""
+    begin_way(plan, ws, b)
     for j in range(ws.near_start[b], ws.near_start[b + 1]):
         i = ws.near_order[j]
-        ws.near_way[i] = ws.near_change[i] = 0.0
         if ws.near_mass[i] == 0.0 and x[i] != 0.0:
             push_along(ws, i, -x[i], v)
             x[i] = 0.0
-    for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
-        for r in range(plan.tree_first[ws.tree_order[s]], plan.tree_end[ws.tree_order[s]]):
-            ws.way_u[r] = 0.0
+
+
+@kernel
+def begin_way(plan, ws, b):
+    """Forget the directions of the rounds before in island b."""
+    for j in range(ws.near_start[b], ws.near_start[b + 1]):
+        ws.near_way[ws.near_order[j]] = ws.near_change[ws.near_order[j]] = 0.0
+    clear_speeds(plan, ws, b, ws.way_u)
 
 
 @kernel
