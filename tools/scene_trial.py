@@ -47,7 +47,7 @@ STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
 LOOK_EVERY = 4  # ticks, where no hand is there to be hurt
 PART = 0.08  # [m] of the largest part of a pile, half its length twice
-LOOK_AT_PILE_EVERY = 20  # ticks: hundreds of pairs
+LOOK_AT_PILE_EVERY = 5  # ticks: hundreds of pairs
 REFUSED = Fault.NOT_FINITE | Fault.ENERGY
 HELD_DEVICE = DeviceLimits(
     max_force_N=12.0, max_stiffness_N_per_m=5000.0, max_damping_Ns_per_m=30.0, apparent_mass_kg=0.2
