@@ -2,6 +2,7 @@
 
     python tools/bench_growth.py                    1, 4, 16 and 64 cubes
     python tools/bench_growth.py --cubes 2 8 32     these
+    python tools/bench_growth.py --sleepers 1000    so many that all sleep, and nothing else
     python tools/bench_growth.py --json - --quick   the numbers, a tenth of the ticks
 
 Cubes of 40 mm and 0.3 kg, four corners each on the floor, without friction (condim 1 in MuJoCo, Euler).  Both
@@ -37,6 +38,7 @@ LOOPS = ("exact", "stepping", "asleep", "mujoco", "mujoco_asleep")
 SLEEP = SleepSettings(after_s=0.1)
 SETTLE, BATCH, ROUNDS = 2000, 500, 21
 SAME_WEIGHT = 1e-3
+MOST_ROWS = 256  # that a scene may have
 
 
 def places(cubes: int) -> list[tuple[float, float, float]]:
@@ -54,7 +56,15 @@ def our_scene(cubes: int) -> hs.Scene:
         joints.append(f"    - {{name: j{i}, type: free, parent: world, child: c{i}, {origin}}}")
         shapes.append(f"  - {{name: c{i}, body: c{i}, kind: box, half_extents_m: [{HALF}, {HALF}, {HALF}]}}")
         contacts.append(f"  - {{between: [c{i}, floor]}}")
-    lines = ["name: cubes", f"max_rows: {4 * cubes}", "robot:", "  bodies:", *bodies, "  joints:", *joints]
+    lines = [
+        "name: cubes",
+        f"max_rows: {min(4 * cubes, MOST_ROWS)}",
+        "robot:",
+        "  bodies:",
+        *bodies,
+        "  joints:",
+        *joints,
+    ]
     return loads("\n".join([*lines, "shapes:", *shapes, "contacts:", *contacts]) + "\n")
 
 
@@ -105,6 +115,26 @@ def time_cubes(cubes: int, rounds: int, batch: int) -> Found:
     return found | {"load_s": loaded, "rows": len(exact.state.contacts)}
 
 
+def time_sleepers(cubes: int, rounds: int, batch: int) -> Found:
+    """Microseconds per tick of so many cubes, all asleep, ours and MuJoCo's, taking turns."""
+    start = time.perf_counter()
+    sim = hs.Simulation(
+        replace(our_scene(cubes), sleep=SLEEP), lambda text: print(text, end="", file=sys.stderr)
+    )
+    loaded = time.perf_counter() - start
+    model = peer_model(cubes, sleep=True)
+    data = mujoco.MjData(model)
+    steps: list[Callable[[int], object]] = [sim.step, partial(mujoco.mj_step, model, data)]
+    for step in steps:
+        step(SETTLE)
+    if np.any(sim.state.u) or data.ntree_awake > 0:
+        sys.exit(f"{cubes} cubes: not all sleep, in ours or in MuJoCo.")
+    times = np.array([[time_of(step, batch) for step in steps] for _ in range(rounds)]) / batch * 1e6
+    ours, peer = np.median(times, axis=0)
+    ratio = float(np.median(times[:, 0] / times[:, 1]))
+    return {"ours_us": float(ours), "mujoco_us": float(peer), "ratio": ratio, "load_s": loaded}
+
+
 def time_of(step: Callable[[int], object], batch: int) -> float:
     """Seconds that a batch of ticks takes."""
     begun = time.perf_counter()
@@ -127,22 +157,36 @@ def show(console: Console, found: Found, before: Found | None) -> None:
         if before:
             row.append(f"{before['cubes'][cubes]['exact_us']:.1f}" if cubes in before["cubes"] else "")
         table.add_row(*row)
-    console.print(table)
+    if found["cubes"]:
+        console.print(table)
+    for cubes, t in found["sleepers"].items():
+        console.print(
+            f"{cubes} cubes asleep: {t['ours_us']:.1f} us a tick, MuJoCo {t['mujoco_us']:.1f} us, "
+            f"ratio {t['ratio']:.2f}; loaded in {t['load_s']:.1f} s"
+        )
     console.print(machine_line(found))
 
 
 def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--cubes", type=int, nargs="+", default=CUBES, help="how many, 1 to 64 each")
+    parser.add_argument("--sleepers", type=int, help="how many cubes that all sleep instead, 1 or more")
     parser.add_argument("--quick", action="store_true", help="few ticks: to see that the tool works")
     options = parser.parse_args()
     if not all(1 <= n <= 64 for n in options.cubes):
         parser.error(f"--cubes {options.cubes}: a scene has at most 256 rows, four a cube; give 1 to 64.")
+    if options.sleepers is not None and options.sleepers < 1:
+        parser.error(f"--sleepers {options.sleepers}: give 1 or more.")
     rounds, batch = (3, BATCH // 10) if options.quick else (ROUNDS, BATCH)
 
     def measure() -> Found:
-        cubes = {str(n): time_cubes(n, rounds, batch) for n in options.cubes}
-        return {"machine": machine("mujoco"), "rounds": rounds, "cubes": cubes}
+        cubes, sleepers = options.cubes if options.sleepers is None else (), options.sleepers
+        return {
+            "machine": machine("mujoco"),
+            "rounds": rounds,
+            "cubes": {str(n): time_cubes(n, rounds, batch) for n in cubes},
+            "sleepers": {str(sleepers): time_sleepers(sleepers, rounds, batch)} if sleepers else {},
+        }
 
     report(options, measure, show)
 

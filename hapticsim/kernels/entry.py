@@ -54,6 +54,7 @@ from hapticsim.kernels.solve.island_solves import change_of_islands, forces_of_i
 from hapticsim.kernels.solve.pushing_forces import find_feasible_forces
 from hapticsim.kernels.solve.speed_selection import choose_independent
 from hapticsim.kernels.step import step
+from hapticsim.kernels.tick.all_asleep import sleep_through
 from hapticsim.kernels.tick.begin import check_constraints
 from hapticsim.kernels.tick.broad_phase import find_far_pairs
 from hapticsim.kernels.tick.piece_start import evaluate_piece_start
@@ -131,6 +132,7 @@ FEATURE_UNITS = {  # the same that only some scenes need
     },
     Feature.TIME_STEPPING: {"time_step": Called(take_time_step, units.TIME_STEP, __name__)},
     Feature.SLEEP: {
+        "sleep_through": Called(sleep_through, units.THROUGH, __name__),
         "put_to_sleep": Called(put_to_sleep, units.SLEEP, __name__),
         "sleep_on": Called(sleep_on, units.SLEEP, __name__),
         "sleep_again": Called(sleep_again, units.SLEEP, __name__),

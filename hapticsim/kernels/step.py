@@ -13,7 +13,7 @@ from hapticsim.kernels.tick.commit import commit_or_reject
 from hapticsim.kernels.tick.report import report_sample
 from hapticsim.kernels.tick.requests import take_requests
 from hapticsim.kernels.time_stepping.crowded_tick import is_step, step_from_start, step_instead
-from hapticsim.kernels.units import count_rest, put_to_sleep, take_time_step
+from hapticsim.kernels.units import count_rest, put_to_sleep, sleep_through, take_time_step
 
 
 def step(plan, state, inp, out, ws):
@@ -25,6 +25,8 @@ def step(plan, state, inp, out, ws):
     has more energy than was put in, is refused: the state at the start of the tick stays, at rest, and the
     force output enters its fault state.
     """
+    if sleep_through(plan, state, inp, out, ws):
+        return
     safety, was_refused = take_requests(plan, state, inp, out, ws)
     put_to_sleep(plan, state, inp, ws)
     if plan.steps == EVERY_TICK:

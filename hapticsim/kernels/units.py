@@ -50,6 +50,7 @@ FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
 TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
 SLEEP = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE)
+THROUGH = boolean(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
 WAKE = int64(_PLAN, _STATE, _WORKSPACE, f8)
 HOLD = types.void(_PLAN, _WORKSPACE, _vec)
 REST = types.void(_PLAN, _STATE, _OUTPUT, _WORKSPACE)
@@ -81,6 +82,7 @@ _friction_at = callable_at(FRICTION)
 _piece_at = callable_at(PIECE)
 _time_step_at = callable_at(TIME_STEP)
 _sleep_at = callable_at(SLEEP)
+_through_at = callable_at(THROUGH)
 _wake_at = callable_at(WAKE)
 _rest_at = callable_at(REST)
 _hold_at = callable_at(HOLD)
@@ -274,6 +276,14 @@ def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
 def take_time_step(plan, state, inp, out, ws):
     """A tick as one step with impulses: ``time_stepping.contact_step.take_time_step``."""
     _time_step_at(plan.time_step)(plan, state, inp, out, ws)
+
+
+@inlined
+def sleep_through(plan, state, inp, out, ws):
+    """A tick in which everything sleeps, if it is one: ``tick.all_asleep.sleep_through``."""
+    if plan.sleep_through == 0:
+        return False
+    return _through_at(plan.sleep_through)(plan, state, inp, out, ws)
 
 
 @inlined

@@ -8,6 +8,7 @@ import pytest
 import hapticsim as hs
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
+from hapticsim.kernels.memory.arrays import ARMS
 from hapticsim.kernels.memory.pack import pack_state, place_of, state_size
 from hapticsim.model.scene import EXACT, TIME_STEPPING, Scene
 from hapticsim.realtime.exchange import adopt
@@ -216,3 +217,45 @@ def test_a_scene_without_sleep_keeps_nothing_about_it():
 def test_wrong_settings_are_refused_in_a_sentence(given: str, said: str):
     with pytest.raises(ConfigError, match=said):
         loads(f"name: x\nsleep: {given}\nrobot: {{bodies: [], joints: []}}\n")
+
+
+def contents(sim: hs.Simulation) -> dict[str, np.ndarray]:
+    """All arrays of state and output."""
+    return {
+        f"{name}.{field}": np.array(getattr(block, field))
+        for name, block in sim._blocks
+        if name != "input"
+        for field in dir(block)
+        if field != "_table" and isinstance(getattr(block, field, None), np.ndarray)
+    }
+
+
+@REGIMES
+def test_a_tick_in_which_all_sleep_has_the_bits_of_one_that_looks_at_all(regime: str):
+    quick, slow = hs.Simulation(cubes(regime)), hs.Simulation(cubes(regime))
+    for sim in (quick, slow):
+        sim.step(600)
+        assert asleep(sim) == [True] * 4
+    for _ in range(50):
+        quick.step()
+        slow._workspace.slept[0] = -1
+        slow.step()
+        assert quick._workspace.slept[0] == quick._state.tick[0]
+        expected = contents(slow)
+        for name, found in contents(quick).items():
+            np.testing.assert_array_equal(found, expected[name], err_msg=name)
+    for sim in (quick, slow):  # what is pushed wakes in the same tick
+        sim.apply(torque=np.eye(sim.scene.model.nu)[2])
+        sim.step(20)
+    assert not any(asleep(quick)[:1])
+    np.testing.assert_array_equal(quick.state.q, slow.state.q)
+
+
+def test_where_all_sleep_the_force_output_still_hears_requests():
+    sim = hs.Simulation(cubes(EXACT))
+    sim.step(600)
+    before = int(sim._state.tick[0])
+    sim.arm()
+    sim.step(3)
+    assert int(sim._state.tick[0]) == before + 3
+    assert int(sim._state.safety[ARMS]) == 1

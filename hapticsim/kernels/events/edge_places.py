@@ -293,12 +293,21 @@ def look_along(plan, state, first, i, j, ws):
         along_1, along_2 = nz, nx
     else:
         along_1, along_2 = nx, ny
-    lean = view[BOUNDS, LEANS]
+    lean, reach = view[BOUNDS, LEANS], view[BOUNDS, REACHES]
+    size_a, size_b = size_of(half_a) + plan.row_length[first] + reach, size_of(half_b) + reach
+    mx = dx * view[0, 0] + dy * view[0, 1] + dz * view[0, 2]  # from B to A, in the axes of A
+    my = dx * view[1, 0] + dy * view[1, 1] + dz * view[1, 2]
+    mz = dx * view[2, 0] + dy * view[2, 1] + dz * view[2, 2]
     for edge_a in range(1 if is_round else 4):
-        if not is_round and is_inner(edge_a, -along_p, -along_q, lean):
+        if not is_round and (
+            is_inner(edge_a, -along_p, -along_q, lean)
+            or is_edge_far(half_a, i, edge_a, -mx, -my, -mz, size_b)
+        ):
             continue
         for edge_b in range(4):
-            if not is_inner(edge_b, along_1, along_2, lean):
+            if not is_inner(edge_b, along_1, along_2, lean) and not is_edge_far(
+                half_b, j, edge_b, dx, dy, dz, size_a
+            ):
                 try_edges(
                     plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, upright > STEEP, ws
                 )
@@ -321,6 +330,19 @@ def is_inner(signs, x, y, lean):
         or (x < -lean and signs & 1 == 1)
         or ((y > lean and signs & 2 == 0) or (y < -lean and signs & 2 == 2))
     )
+
+
+@inlined
+def is_edge_far(half, j, edge, x, y, z, size):
+    """Whether an edge along axis j of a box is farther [m] than this from a place in its axes."""
+    if j == 1:
+        x, y, z = y, z, x
+    elif j == 2:
+        x, y, z = z, x, y
+    x = max(abs(x) - half[j], 0.0)
+    y -= half[(j + 1) % 3] if edge & 1 else -half[(j + 1) % 3]
+    z -= half[(j + 2) % 3] if edge & 2 else -half[(j + 2) % 3]
+    return x * x + y * y + z * z > size * size
 
 
 @kernel

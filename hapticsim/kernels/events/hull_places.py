@@ -301,7 +301,7 @@ def past_face(plan, face, side, p, view):
 @kernel
 def list_near_edges(plan, first, apart, side, face, ws):
     """List the edges of both hulls that are within reach of the other along the normal of a face, along which
-    they are ``apart`` [m]; return how many of A and of B."""
+    they are ``apart`` [m], and of the ball that holds the other; return how many of A and of B."""
     view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES]
     n = plan.hull_face[face]
     if side == OF_B:
@@ -313,10 +313,16 @@ def list_near_edges(plan, first, apart, side, face, ws):
     of_b = of_a - apart  # A begins, and B ends, there along n
     radius = plan.row_length[first]
     a, b, near_a, near_b = plan.hull_a[first], plan.hull_b[first], 0, 0
+    ball_a, ball_b = plan.hull_ball[a], plan.hull_ball[b]
+    ax, ay, az = from_a(view, ball_a[0], ball_a[1], ball_a[2])
+    ax, ay, az = ax + view[MIDDLE, 0], ay + view[MIDDLE, 1], az + view[MIDDLE, 2]
+    bx, by, bz = from_b(
+        view, ball_b[0] - view[MIDDLE, 0], ball_b[1] - view[MIDDLE, 1], ball_b[2] - view[MIDDLE, 2]
+    )
     for edge in range(plan.hull_edges[b], plan.hull_edges[b + 1]):
         e = plan.hull_edge[edge]
         high = nx * e[0] + ny * e[1] + nz * e[2] + e[6] * abs(nx * e[3] + ny * e[4] + nz * e[5])
-        if high >= of_a - reach:
+        if high >= of_a - reach and not is_edge_far(e, ax, ay, az, plan.hull_ball[a, 3] + radius + reach):
             ws.hull_near[HULL + near_b] = edge
             near_b += 1
     of_b -= nx * view[MIDDLE, 0] + ny * view[MIDDLE, 1] + nz * view[MIDDLE, 2]
@@ -324,10 +330,21 @@ def list_near_edges(plan, first, apart, side, face, ws):
     for edge in range(plan.hull_edges[a], plan.hull_edges[a + 1]):
         e = plan.hull_edge[edge]
         low = nx * e[0] + ny * e[1] + nz * e[2] - e[6] * abs(nx * e[3] + ny * e[4] + nz * e[5])
-        if low <= of_b + reach + radius:
+        if low <= of_b + reach + radius and not is_edge_far(
+            e, bx, by, bz, plan.hull_ball[b, 3] + radius + reach
+        ):
             ws.hull_near[near_a] = edge
             near_a += 1
     return near_a, near_b
+
+
+@inlined
+def is_edge_far(e, x, y, z, size):
+    """Whether an edge, as in plan.hull_edge, is farther [m] than this from a place in its axes."""
+    x, y, z = x - e[0], y - e[1], z - e[2]
+    along = max(-e[6], min(e[6], x * e[3] + y * e[4] + z * e[5]))
+    x, y, z = x - along * e[3], y - along * e[4], z - along * e[5]
+    return x * x + y * y + z * z > size * size
 
 
 @kernel

@@ -13,7 +13,7 @@ from hapticsim.kernels.geometry.point import surface_pose
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import MOST_NEAR, SLIPPING
+from hapticsim.kernels.memory.arrays import SLIPPING
 from hapticsim.kernels.rows.row_table import (
     ASLEEP_HELD,
     FREE,
@@ -26,6 +26,8 @@ from hapticsim.kernels.rows.row_table import (
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP
 from hapticsim.kernels.units import sleep_on, stage
 
+FEW = 2048  # candidates, all of which are looked at in every exact tick
+
 
 @kernel
 def copy(source, target):
@@ -37,7 +39,7 @@ def copy(source, target):
 def report_witnesses(plan, state, out, ws):
     """Gap, normal and nearest point of every candidate at the frames in ws; of thousands, or where every tick
     is a time step, of pairs that are far how far they are alone."""
-    few = plan.steps != EVERY_TICK and plan.contacts <= MOST_NEAR
+    few = plan.steps != EVERY_TICK and plan.contacts <= FEW
     if few or plan.pair_a.size == 0:
         report_between(plan, state, out, ws, 0, plan.contacts)
         return

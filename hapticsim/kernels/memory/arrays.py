@@ -23,7 +23,7 @@ from hapticsim.kernels.memory.shape import of
 
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
-MOST_NEAR = 2048  # contacts that a time step looks at
+MOST_NEAR = 8192  # contacts that a time step looks at
 # Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows (chatters
 # ended, ticks with too many events or too few rows); of this tick choices of speeds, trial steps; 1: this is
 # a rehearsal, whose tick is one piece (realtime/loop.py)
@@ -64,7 +64,8 @@ class Plan(Block):
     forces_of_islands: Int
     change_of_islands: Int
     time_step: Int  # 0 where contacts are always located and embedded
-    put_to_sleep: Int  # 0 where nothing sleeps, as the next five
+    sleep_through: Int  # 0 where nothing sleeps, as the next six
+    put_to_sleep: Int
     hold_still: Int
     sleep_on: Int
     sleep_again: Int
@@ -480,6 +481,7 @@ class Workspace(Block):
     volume_speed: Vector = of("volumes")  # [m/s] which no point of each exceeds
     asleep: IntVector = of("nt")  # 1: the tree sleeps in this tick (sleeping.py)
     sleepers: IntVector = of(1)  # how many do
+    slept: IntVector = of(1)  # number of the tick that follows one in which everything slept (all_asleep.py)
     touches: IntVector = of("nt")  # 1: a contact holds the tree; 1: what is near to it is awake
     known: IntVector = of("nt")  # 1: the tree is where it was reported last
     method: IntVector = of(2)  # how this tick is integrated (stiffness.py), 1: coupler linear in substeps

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.machine_code.foreign import energy_at
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA, STIFF_SPRINGS
 
 TOLERANCE = 1e-6  # of the energy scale and the kinetic energy
@@ -123,6 +123,12 @@ def divide_piece(plan, state, ws, to_close):
     return True
 
 
+@inlined
+def remembered(plan, state):
+    """Part of the allowed gain that the ticks before used, as far as it counts in this one."""
+    return state.energy[1] * (1.0 - min(plan.tick_s / MEMORY, 1.0))
+
+
 @kernel
 def gained(plan, state, ws):
     """Energy that the tick gained beyond the work put in [J], where it is refused; 0 where it is not.
@@ -140,7 +146,7 @@ def gained(plan, state, ws):
         part = 0.0
     state.energy[0] = ws.work[END]
     state.energy[2] = KNOWN
-    state.energy[1] = max(0.0, state.energy[1] * (1.0 - min(plan.tick_s / MEMORY, 1.0)) + part)
+    state.energy[1] = max(0.0, remembered(plan, state) + part)
     if part <= 0.0 or state.energy[1] <= 1.0:
         return 0.0
     return gain

@@ -158,6 +158,8 @@ def count_rest(plan, state, out, ws):
                 ws.touches[plan.row_tree_b[k]] = 1
             if plan.steps != EVERY_TICK:
                 state.impulse[k] = plan.tick_s * max(out.force[k], 0.0)
+    if ws.sleepers[0] == plan.tree_first.size:
+        ws.slept[0] = state.tick[0]
     for t in range(plan.tree_first.size):
         if ws.asleep[t] == 1 and ws.sleepers[0] > 0:
             state.still[t] = plan.rest_ticks + 1
