@@ -22,10 +22,10 @@ from hapticsim_devices.limits import device_table
 
 import hapticsim as hs
 from hapticsim.codes import Event
+from hapticsim.config.fine_surface.smoothing import smoothed
 from hapticsim.config.height_field.surface import surface_of_heights
 from hapticsim.config.load import loads
 from hapticsim.config.schema.scene import Smooth
-from hapticsim.config.smoothing import smoothed
 from hapticsim.haptics.coupler import DeviceLimits
 from hapticsim.kernels.memory.sample import HAND_FORCE, HANDLE
 from hapticsim.model.multibody.joint import WORLD, Placement

@@ -9,12 +9,13 @@ import numpy as np
 
 from hapticsim.config.decomposition.points import Progress
 from hapticsim.config.decomposition.solids import solids_of
+from hapticsim.config.fine_surface.smoothing import smoothed
+from hapticsim.config.fine_surface.texture import roughened
 from hapticsim.config.height_field.heights import read_heights
 from hapticsim.config.height_field.surface import surface_of_heights
 from hapticsim.config.mesh_file.read import read_mesh
 from hapticsim.config.schema.scene import HeightFieldEntry, MeshEntry
-from hapticsim.config.smoothing import smoothed
-from hapticsim.errors import Refuse
+from hapticsim.errors import ConfigError, Refuse
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.triangle_mesh import TriangleMesh
 
@@ -53,18 +54,32 @@ class MeshReader:
             raise self._refuse(
                 ("shapes", index, "decompose"), "stands beside convex: true: give one of the two."
             )
-        if entry.smooth is not None and (entry.convex or entry.decompose is not None):
-            beside = "convex: true" if entry.convex else "decompose"
-            raise self._refuse(
-                ("shapes", index, "smooth"),
-                f"stands beside {beside}: a smooth mesh is touched by spheres alone; remove one of the two.",
-            )
+        for finer, made in (("smooth", "smooth"), ("texture", "rough")):
+            if getattr(entry, finer) is not None and (entry.convex or entry.decompose is not None):
+                beside = "convex: true" if entry.convex else "decompose"
+                raise self._refuse(
+                    ("shapes", index, finer),
+                    f"stands beside {beside}: a {made} mesh is touched by spheres alone; "
+                    "remove one of the two.",
+                )
         scale = tuple(np.broadcast_to(entry.scale, 3).tolist())
-        key = (path, scale, entry.convex, entry.corners, entry.decompose, entry.smooth)
+        rough = None if entry.texture is None else entry.texture.model_dump_json()
+        key = (path, scale, entry.convex, entry.corners, entry.decompose, entry.smooth, rough)
         if key not in self._read:
             mesh, solids = self._made(path, scale, entry)
-            self._read[key] = self._smooth(index, entry, mesh), solids
+            self._read[key] = self._rough(index, entry, self._smooth(index, entry, mesh)), solids
         return self._read[key]
+
+    def _rough(self, index: int, entry: MeshEntry, mesh: TriangleMesh) -> TriangleMesh:
+        if entry.texture is None:
+            return mesh
+        path = self._path(index, entry.texture.file, "texture")
+        heights = read_heights(path) * entry.texture.scale
+        if heights.size == 0 or not np.all(np.isfinite(heights)):
+            raise ConfigError(path, "", "has no heights, or some that are no numbers: give one everywhere.")
+        refused = self._refuse(("shapes", index, "texture"), "")
+        size = (float(entry.texture.size_m[0]), float(entry.texture.size_m[1]))
+        return roughened(Path(refused.file), refused.key, mesh, heights, size, self._notes)
 
     def _smooth(self, index: int, entry: MeshEntry | HeightFieldEntry, mesh: TriangleMesh) -> TriangleMesh:
         if entry.smooth is None:
@@ -95,8 +110,8 @@ class MeshReader:
         heights = np.array(entry.heights_m, float)
         return surface_of_heights(Path(refused.file), refused.key, heights, size, float(entry.base_m))
 
-    def _path(self, index: int, file: str) -> Path:
-        place = ("shapes", index, "file")
+    def _path(self, index: int, file: str, *part: str) -> Path:
+        place: tuple[str | int, ...] = ("shapes", index, *part, "file")
         if "\0" in file:
             raise self._refuse(place, f"= {file!r} is not a path: remove the NUL character.")
         return self._file_of(place).parent / file

@@ -9,7 +9,7 @@ import pytest
 import trimesh
 
 import hapticsim as hs
-from hapticsim.config.smoothing import around, smoothed
+from hapticsim.config.fine_surface.smoothing import around, smoothed
 from hapticsim.errors import ConfigError
 from hapticsim.model.scene import Scene
 from hapticsim.model.triangle_mesh import TriangleMesh

@@ -148,6 +148,15 @@ class Smooth(Section):
     )
 
 
+class Texture(Section):
+    """A map of heights that makes a mesh rough; it repeats along x, y and z. At most 500 000 triangles are
+    made."""
+
+    file: PathName = Field(description="NPY, CSV or grey PNG file with the heights, relative to this config")
+    size_m: PositiveVector2 = Field(description="length and width of the map on the surface")
+    scale: Positive = Field(default=1.0, description="metres per unit of the file")
+
+
 class MeshEntry(ShapeEntry):
     """A closed surface of triangles, read from a file; its coordinates are those of the shape."""
 
@@ -162,6 +171,7 @@ class MeshEntry(ShapeEntry):
         default=None, description="several convex hulls, to touch more than spheres; {}: with its defaults"
     )
     smooth: Smooth | None = Field(default=None, description=SMOOTH_WORDS)
+    texture: Texture | None = Field(default=None, description="made rough by a map of heights")
 
 
 def _rows(value: Any) -> list[list[float]]:
