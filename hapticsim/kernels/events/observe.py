@@ -56,8 +56,9 @@ def report_witnesses(plan, state, out, ws):
 def report_between(plan, state, out, ws, begin, end):
     """The same of the candidates from begin to end."""
     pose = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+    shared = end - begin > 1
     for k in range(begin, end):
-        if k == begin or plan.same_surface[k] == 0:
+        if shared and (k == begin or plan.same_surface[k] == 0):
             pose = surface_pose(plan, k, ws.X)
         if state.mode[k] < FREE and is_known(plan, out, ws, k):
             continue
@@ -66,7 +67,7 @@ def report_between(plan, state, out, ws, begin, end):
             continue
         if is_on_mesh(plan, k):
             phi, nx, ny, nz, cx, cy, cz, _ = nearby_witness(plan, state, k, ws)
-        elif is_between_features(plan, k):
+        elif not shared or is_between_features(plan, k):
             phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
         else:
             phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness_beside(plan, state, k, pose, ws.X)

@@ -301,6 +301,23 @@ def held_by(plan, state, k, X):
     return witness(plan, state, k, X)
 
 
+@kernel
+def other_row(plan, state, kind, k, i, ws):
+    """The same where another than a sphere or a corner touches, or on another surface than a plane, a box, a
+    capsule or a cylinder."""
+    if kind == ON_CROSSING:
+        return segments_row(plan, k, i, ws)
+    if kind == ON_EDGES:
+        return edges_row(plan, state, k, i, ws)
+    if kind == ON_HULLS:
+        return hulls_row(plan, state, k, i, ws)
+    if kind == ON_MESH:
+        return mesh_row(plan, state, k, i, ws)
+    if kind == ON_RIM:
+        return rim_row(plan, k, i, ws)
+    return write_quadric_row(plan, k, i, ws)
+
+
 def contact_row(plan, state, k, i, ws):
     """Write row i of ws.A and ws.s for candidate k from the frames in ws; return its gap [m] over where it is
     held.
@@ -308,21 +325,12 @@ def contact_row(plan, state, k, i, ws):
     A udot + s is the second derivative of the gap; A u its first.
     """
     clear_row(plan, k, i, ws)
-    if plan.surface_kind[k] == ON_CROSSING:
-        return segments_row(plan, k, i, ws) - state.depth[k]
-    if plan.surface_kind[k] == ON_EDGES:
-        return edges_row(plan, state, k, i, ws) - state.depth[k]
-    if plan.surface_kind[k] == ON_HULLS:
-        return hulls_row(plan, state, k, i, ws) - state.depth[k]
-    if plan.surface_kind[k] == ON_MESH:
-        return mesh_row(plan, state, k, i, ws) - state.depth[k]
-    if plan.surface_kind[k] == ON_RIM:
-        return rim_row(plan, k, i, ws) - state.depth[k]
-    if plan.surface_kind[k] >= ON_SUPPORT:
-        return write_quadric_row(plan, k, i, ws) - state.depth[k]
+    kind = plan.surface_kind[k]
+    if kind >= ON_CROSSING and kind != ON_CYLINDER:
+        return other_row(plan, state, kind, k, i, ws) - state.depth[k]
     phi, nx, ny, nz, cx, cy, cz, fx, fy, fz = held_by(plan, state, k, ws.X)
     tx, ty, tz = add_point_row(plan, plan.row_a[k], plan.row_b[k], cx, cy, cz, nx, ny, nz, ws.A, ws.s, i, ws)
-    if plan.surface_kind[k] == ON_CYLINDER:
+    if kind == ON_CYLINDER:
         r0, r1, r2, r3, r4, r5, r6, r7, r8, _, _, _ = surface_pose(plan, k, ws.X)
         vx, vy, vz = r0 * tx + r3 * ty + r6 * tz, r1 * tx + r4 * ty + r7 * tz, r2 * tx + r5 * ty + r8 * tz
         x, y, z = centre_in_box(plan, k, ws.X)

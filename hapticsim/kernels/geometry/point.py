@@ -73,9 +73,10 @@ def add_partial(plan, frame, px, py, pz, nx, ny, nz, sign, A, i, ws):
         return
     x, y, z = px - ws.X[frame, 9], py - ws.X[frame, 10], pz - ws.X[frame, 11]
     mx, my, mz = y * nz - z * ny, z * nx - x * nz, x * ny - y * nx  # rho x n
+    row, partial = A[i], ws.V[frame]
     for r in range(plan.frame_first[frame], plan.frame_end[frame]):
-        V = ws.V[frame, r]
-        A[i, r] += sign * (mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5])
+        V = partial[r]
+        row[r] += sign * (mx * V[0] + my * V[1] + mz * V[2] + nx * V[3] + ny * V[4] + nz * V[5])
 
 
 @inlined
