@@ -81,6 +81,7 @@ from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
 ROOM = 2  # times as long as rehearsals take: what has to be left until a deadline for one
+EARLIER = 4  # part of a period by which the loop may wake earlier for a rehearsal
 FOLLOW = 8  # rehearsals over which their time is averaged
 LOOKS = 10  # at two clocks, for their difference
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -102,7 +103,8 @@ def _loop(step, plan, state, inp, out, ws, rehearsed, unseen, pending, io):
         now = now_ns(io.timespec)
         cold = True
         while now < deadline:
-            wake = deadline - io.early_ns[0]
+            room = rehearsal * ROOM
+            wake = deadline - io.early_ns[0] - (room if room <= io.period_ns // EARLIER else 0)
             slept = wake > now
             if slept:
                 sleep_until(wake, io.timespec, io.rest)

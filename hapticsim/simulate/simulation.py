@@ -278,7 +278,9 @@ class Simulation:
     def gaps(self) -> np.ndarray:
         """(nk,) [m] gap of every contact candidate, in the order of ``assembly.contact_names``.
 
-        That of a place for edges is 1000 while no edges are near.
+        A pair of shapes has several candidates, as corners, ends and places for edges; it is as far apart as
+        the least of them says; below 0 they are inside one another.  That of a place for edges is 1000 while
+        no edges are near.
         """
         return self._look().gap[: len(self.assembly.candidates)].copy()
 
