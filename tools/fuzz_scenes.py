@@ -112,9 +112,9 @@ class Worker:
         used_before_s, ends_s = used_s(pid), time.monotonic() + STANDS_STILL_s
         while True:
             try:
-                return self._answers.get(timeout=ASKED_EVERY_s)
+                return self._answers.get(timeout=min(ASKED_EVERY_s, LONGEST_s))
             except queue.Empty:
-                if used_s(pid) - used_before_s > LONGEST_s or time.monotonic() > ends_s:
+                if used_s(pid) - used_before_s >= LONGEST_s or time.monotonic() > ends_s:
                     raise
 
     @staticmethod

@@ -178,7 +178,7 @@ def test_a_worker_that_dies_or_hangs_is_a_find_and_the_next_trial_gets_another(
         assert worker.run(fall()) == {"finds": {"crash": "status -9: no words"}}
         assert worker.run(fall())["finds"] == {}
         monkeypatch.setattr(fuzz_scenes, "LONGEST_s", 0.0)
-        assert worker.run(fall()) == {"finds": {"hang": "no answer in 0 s"}}
+        assert worker.run(fall()) == {"finds": {"hang": "no answer in 0 s of processor time"}}
         monkeypatch.undo()
         assert worker.run(fall())["finds"] == {}
     finally:

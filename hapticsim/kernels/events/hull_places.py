@@ -91,6 +91,7 @@ def put_features(plan, state, ws, first, deepest):
     if not is_round:
         meet_faces(plan, state, first, OF_B, min(apart, 0.0), ws)
         meet_faces(plan, state, first, OF_A, min(apart, 0.0), ws)
+    near_a, near_b = drop_far_edges(plan, first, near_a, near_b, ws)
     cross_edges(plan, state, first, near_a, near_b, min(apart, 0.0), True, ws)
     for k in range(first, end):
         if not is_kept(plan, state, ws, k, deepest) and ws.guard1[k] < -GAP_HELD:
@@ -301,7 +302,7 @@ def past_face(plan, face, side, p, view):
 @kernel
 def list_near_edges(plan, first, apart, side, face, ws):
     """List the edges of both hulls that are within reach of the other along the normal of a face, along which
-    they are ``apart`` [m], and of the ball that holds the other; return how many of A and of B."""
+    they are ``apart`` [m]; return how many of A and of B."""
     view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES]
     n = plan.hull_face[face]
     if side == OF_B:
@@ -313,16 +314,10 @@ def list_near_edges(plan, first, apart, side, face, ws):
     of_b = of_a - apart  # A begins, and B ends, there along n
     radius = plan.row_length[first]
     a, b, near_a, near_b = plan.hull_a[first], plan.hull_b[first], 0, 0
-    ball_a, ball_b = plan.hull_ball[a], plan.hull_ball[b]
-    ax, ay, az = from_a(view, ball_a[0], ball_a[1], ball_a[2])
-    ax, ay, az = ax + view[MIDDLE, 0], ay + view[MIDDLE, 1], az + view[MIDDLE, 2]
-    bx, by, bz = from_b(
-        view, ball_b[0] - view[MIDDLE, 0], ball_b[1] - view[MIDDLE, 1], ball_b[2] - view[MIDDLE, 2]
-    )
     for edge in range(plan.hull_edges[b], plan.hull_edges[b + 1]):
         e = plan.hull_edge[edge]
         high = nx * e[0] + ny * e[1] + nz * e[2] + e[6] * abs(nx * e[3] + ny * e[4] + nz * e[5])
-        if high >= of_a - reach and not is_edge_far(e, ax, ay, az, plan.hull_ball[a, 3] + radius + reach):
+        if high >= of_a - reach:
             ws.hull_near[HULL + near_b] = edge
             near_b += 1
     of_b -= nx * view[MIDDLE, 0] + ny * view[MIDDLE, 1] + nz * view[MIDDLE, 2]
@@ -330,12 +325,36 @@ def list_near_edges(plan, first, apart, side, face, ws):
     for edge in range(plan.hull_edges[a], plan.hull_edges[a + 1]):
         e = plan.hull_edge[edge]
         low = nx * e[0] + ny * e[1] + nz * e[2] - e[6] * abs(nx * e[3] + ny * e[4] + nz * e[5])
-        if low <= of_b + reach + radius and not is_edge_far(
-            e, bx, by, bz, plan.hull_ball[b, 3] + radius + reach
-        ):
+        if low <= of_b + reach + radius:
             ws.hull_near[near_a] = edge
             near_a += 1
     return near_a, near_b
+
+
+@kernel
+def drop_far_edges(plan, first, near_a, near_b, ws):
+    """Leave out of the edges listed those that are not within reach of the ball that holds the other hull;
+    return how many are left.
+
+    Along such an edge the hulls may be apart, but not meet.
+    """
+    view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES] + plan.row_length[first]
+    ball_a, ball_b = plan.hull_ball[plan.hull_a[first]], plan.hull_ball[plan.hull_b[first]]
+    mx, my, mz = view[MIDDLE, 0], view[MIDDLE, 1], view[MIDDLE, 2]
+    x, y, z = from_b(view, ball_b[0] - mx, ball_b[1] - my, ball_b[2] - mz)
+    left_a = left_b = 0
+    for i in range(near_a):
+        edge = ws.hull_near[i]
+        if not is_edge_far(plan.hull_edge[edge], x, y, z, ball_b[3] + reach):
+            ws.hull_near[left_a] = edge
+            left_a += 1
+    x, y, z = from_a(view, ball_a[0], ball_a[1], ball_a[2])
+    for i in range(HULL, HULL + near_b):
+        edge = ws.hull_near[i]
+        if not is_edge_far(plan.hull_edge[edge], x + mx, y + my, z + mz, ball_a[3] + reach):
+            ws.hull_near[HULL + left_b] = edge
+            left_b += 1
+    return left_a, left_b
 
 
 @inlined
