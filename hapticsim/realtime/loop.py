@@ -81,7 +81,7 @@ from hapticsim.realtime.stats import count_duration, percentiles_us
 
 PRIORITY = 80
 ROOM = 2  # times as long as rehearsals take: what has to be left until a deadline for one
-EARLIER = 4  # part of a period by which the loop may wake earlier for a rehearsal
+EARLIER = 4  # the loop wakes earlier for a rehearsal, by no more than a period divided by this
 FOLLOW = 8  # rehearsals over which their time is averaged
 LOOKS = 10  # at two clocks, for their difference
 UPRIGHT, STILL = (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 0.0)

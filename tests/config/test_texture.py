@@ -125,7 +125,10 @@ def test_what_cannot_be_made_is_refused_in_a_sentence(
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ("texture: {file: none.npy, size_m: [0.05, 0.05]}", "none.npy: does not exist"),
+        (
+            "texture: {file: none.npy, size_m: [0.05, 0.05]}",
+            "check the path of the map of heights.",
+        ),
         ("texture: {file: map.npy, size_m: [0.05, -1]}", "shapes[1].texture.size_m"),
         (
             "texture: {file: map.npy, size_m: [0.05, 0.05]}, convex: true",

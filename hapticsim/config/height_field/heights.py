@@ -26,7 +26,7 @@ def read_heights(path: Path) -> np.ndarray:
     ------
     ConfigError : one sentence with the file, what was found, what is allowed and what to do.
     """
-    data = contents(path, FORMATS, MOST_BYTES)
+    data = contents(path, FORMATS, MOST_BYTES, "map of heights")
     match FORMATS[path.suffix.lower()]:
         case "NPY":
             return _npy(path, data)

@@ -21,28 +21,31 @@ FORMATS = {
 MOST_BYTES = 1 << 30  # the triangles that may be, written as text with 15 digits, take half of it
 
 
-def contents(path: Path, formats: dict[str, str] = FORMATS, most: int = MOST_BYTES) -> bytes:
+def contents(
+    path: Path, formats: dict[str, str] = FORMATS, most: int = MOST_BYTES, what: str = "mesh"
+) -> bytes:
     """Return the bytes of a file.
 
     formats : names of formats by the suffixes that it may have; empty: any suffix.
     most : how many there may be.
+    what : it holds, for sentences.
 
     Raises
     ------
     ConfigError : it is missing, empty, too large, a folder, a device, or may not be read; another suffix.
     """
     if formats and path.suffix.lower() not in formats and os.path.isfile(path):
-        _refuse_suffix(path, formats)
+        _refuse_suffix(path, formats, what)
     size = "1 GiB" if most == MOST_BYTES else f"{most >> 20} MiB"
-    too_large = f"is larger than {size}, the most that is read: make the mesh coarser."
-    data = input_bytes(path, "mesh", most, too_large, suffixes=tuple(formats))
+    too_large = f"is larger than {size}, the most that is read: make the {what} coarser."
+    data = input_bytes(path, what, most, too_large, suffixes=tuple(formats))
     if not data:
-        raise ConfigError(path, "", "is empty: export the mesh again.")
+        raise ConfigError(path, "", f"is empty: export the {what} again.")
     return data
 
 
-def _refuse_suffix(path: Path, formats: dict[str, str]) -> NoReturn:
+def _refuse_suffix(path: Path, formats: dict[str, str], what: str) -> NoReturn:
     found = f"the suffix {path.suffix!r}" if path.suffix else "no suffix"
     raise ConfigError(
-        path, "", f"has {found}, which is not read: export the mesh to one of {listed(formats)}."
+        path, "", f"has {found}, which is not read: export the {what} to one of {listed(formats)}."
     )

@@ -38,8 +38,8 @@ LEAN = 0.1  # cosine of the angle to n up to which both sides of a shape may hav
 TURNS = 2.0
 REACH = 2e-3  # [m] looked at beyond twice what the speeds at the start of the tick allow
 STEEPEST = 4.0  # depth of a line per length past the end of its edge, up to which the edge may come to meet
-STEEP = 0.2  # the same above which an edge that ends past the border of this face crosses it for sure
 UPRIGHT = 0.99  # cosine of the angle to the normal of a face above which n counts as this normal
+STEEP = 0.2  # the same cosine, above which an edge that ends past the border of this face crosses the border
 SURELY_OUT = 1e30
 MIDDLE, FACE, BOUNDS = (
     3,
