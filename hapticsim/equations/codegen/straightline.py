@@ -27,6 +27,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from hapticsim.equations.codegen.vector_sines import write_sines
+
 Shape = tuple[int, ...]
 
 # LLVM schedules a block of n instructions in more than n steps.  Parts that hand on their values in memory
@@ -194,6 +196,20 @@ def _data(module: Any, real: Any, numbers: Sequence[float]) -> Any:
     return place.gep([zero, start]).bitcast(real.as_pointer())
 
 
+def _angles(statements: Sequence[ast.stmt]) -> list[str]:
+    """Return the names of which sines or cosines are asked for, each once."""
+    found = dict.fromkeys(
+        statement.value.args[0].id
+        for statement in statements
+        if isinstance(statement, ast.Assign)
+        and isinstance(statement.value, ast.Call)
+        and isinstance(statement.value.func, ast.Name)
+        and statement.value.func.id in ("sin", "cos")
+        and isinstance(statement.value.args[0], ast.Name)
+    )
+    return list(found)
+
+
 class _Shared(dict):
     """Values by name in the part that is being written; those of earlier parts come through memory."""
 
@@ -250,10 +266,18 @@ class _Writer:
     ) -> None:
         self.builder, self.pointers, self.shapes, self.real = builder, pointers, shapes, real
         self.values, self.numbers = values, numbers
+        self.is_double = isinstance(real, ir.DoubleType)
+        self._sines: dict[str, tuple[Any, Any]] = {}  # of angles by name
 
     def write(self, statements: Sequence[ast.stmt]) -> None:
+        angles = _angles(statements)
         for statement in statements:
             match statement:
+                case ast.Assign(
+                    targets=[ast.Name(id=name)],
+                    value=ast.Call(func=ast.Name(id=("sin" | "cos") as which), args=[ast.Name(id=angle)]),
+                ) if self.is_double:
+                    self.values[name] = self.sines(angle, angles)[which == "cos"]
                 case ast.Assign(targets=[ast.Name(id=name)], value=x):
                     self.values[name] = self.value(x)
                 case ast.Assign(
@@ -284,10 +308,20 @@ class _Writer:
                 return b.load(b.gep(self.numbers, [ir.Constant(ir.IntType(64), k)]))
             case ast.Subscript():
                 return b.load(self.element(node))
+            case ast.Call(func=ast.Name(id=("sin" | "cos") as name), args=[x]) if self.is_double:
+                return write_sines(b, [self.value(x)])[0][name == "cos"]
             case ast.Call(func=ast.Name(id=("sin" | "cos" | "sqrt") as name), args=[x]):
                 function = b.module.declare_intrinsic(f"llvm.{name}", [self.real])
                 return b.call(function, [self.value(x)])
         raise self._refusal(node)
+
+    def sines(self, angle: str, angles: Sequence[str]) -> tuple[Any, Any]:
+        """Return sine and cosine of an angle; all that are known by now are written at once."""
+        if angle not in self._sines:
+            known = [n for n in angles if n not in self._sines and (n == angle or n in self.values)]
+            found = write_sines(self.builder, [self.values[name] for name in known])
+            self._sines |= dict(zip(known, found, strict=True))
+        return self._sines[angle]
 
     def clear(self, array: str) -> None:
         """Write zeros to a whole array."""

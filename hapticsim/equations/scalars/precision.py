@@ -26,12 +26,16 @@ class Precision:
     number: Callable[[Any], Any]  # the scalar the reference runs on
     dtype: type  # of arrays
     element: Any  # of arrays, numba type
-    functions: str  # import line for sin, cos and sqrt where generated code runs as plain Python
+    functions: str  # import lines for sin, cos and sqrt where generated code runs as plain Python
 
 
 PRECISIONS = {
     "float64": Precision(
-        "float64", float, np.float64, numba.float64, "from math import cos, sin, sqrt  # noqa: F401"
+        "float64",
+        float,
+        np.float64,
+        numba.float64,
+        "from math import sqrt  # noqa: F401\nfrom hapticsim.equations.scalars.sines import cos, sin",
     ),
     "float32": Precision(
         "float32",

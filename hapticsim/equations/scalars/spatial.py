@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from hapticsim.equations.scalars import precision
+from hapticsim.equations.scalars.sines import sine_and_cosine
 
 Scalar = Any
 Vector = list[Any]
@@ -31,7 +32,7 @@ IDENTITY: Matrix = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
 @singledispatch
 def sin_cos(x: Scalar) -> tuple[Scalar, Scalar]:
     """Return (sin x, cos x); other scalars register their own."""
-    return math.sin(x), math.cos(x)
+    return sine_and_cosine(x)
 
 
 @singledispatch
