@@ -15,9 +15,10 @@ from hapticsim.kernels.events.inside import has_no_gap
 from hapticsim.kernels.geometry.point import rotate
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_factor
-from hapticsim.kernels.machine_code.foreign import displace_at, kane_at, kinematics_at
+from hapticsim.kernels.machine_code.foreign import displace_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
+from hapticsim.kernels.motion.frames import find_terms, place_frames
 from hapticsim.kernels.motion.integrate import LOST
 from hapticsim.kernels.rows.row_table import (
     FREE,
@@ -59,7 +60,7 @@ def close_gaps(plan, state, inp, ws, t):
     """
     gap = moved = 0.0
     for trial in range(STEPS):
-        kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
         m = list_constraints(plan, state, ws)
         evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
         gap = 0.0
@@ -69,7 +70,7 @@ def close_gaps(plan, state, inp, ws, t):
         if not gap <= (REACH if trial == 0 else 2.0 * REACH):
             return math.inf
         if gap > CLOSED or trial == 0:
-            kane_at(plan.kane)(ws.q0, ws.u0, ws.dq[0], ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
+            find_terms(plan, ws, ws.q0, ws.u0, ws.dq[0])
         if gap <= CLOSED:
             return gap
         ldl_factor(ws.M, ws.u0.size, ws.L)
@@ -227,7 +228,7 @@ def impose(plan, state, inp, ws, out, t):
     contradict one another, and how much deeper the deepest shape is in another [m], -inf where no rows are
     left; where one of them is too large the constraints are free again and ws.q0 is what it was.
     """
-    kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
     for c in range(plan.contacts, state.mode.size):
         if ws.wanted[c] == 1:
             turned = turn_of_weld(plan, c, ws.X)

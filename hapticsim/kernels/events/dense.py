@@ -13,8 +13,9 @@ import math
 from hapticsim.kernels.events.guards import HIT, block_of_guard, has_fired, is_border
 from hapticsim.kernels.geometry.edges import margin
 from hapticsim.kernels.geometry.mesh.search import BEYOND, is_on_mesh
-from hapticsim.kernels.machine_code.foreign import kinematics_at, normalise_at
+from hapticsim.kernels.machine_code.foreign import normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.units import gap_of_free
 
@@ -35,7 +36,7 @@ def go_to(plan, ws, h, s):
         ws.qi[i] = ws.q0[i] + rise * (ws.q1[i] - ws.q0[i]) + start * ws.dq[0, i] + end * ws.rate1[i]
     if plan.quaternions == 1:
         normalise_at(plan.normalise)(ws.qi)
-    kinematics_at(plan.kinematics)(ws.qi, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    place_frames(plan, ws, ws.qi, ws.u1, ws.qs)
 
 
 @kernel

@@ -7,7 +7,7 @@ from hapticsim.kernels.events.guards import block_of_guard, is_of_block, row_for
 from hapticsim.kernels.events.switching import let_slip, stick
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
-from hapticsim.kernels.machine_code.foreign import kinematics_at
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.rows.row_table import HELD, list_rows
 from hapticsim.kernels.units import (
     activate_by_touch,
@@ -24,7 +24,7 @@ def dispatch_event(plan, state, inp, ws, out, t, fired):
     m = list_rows(plan, state, ws)
     block = block_of_guard(state, fired)
     if not is_of_block(state, fired) and is_on_mesh(plan, block):
-        kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
         follow_meshes(plan, state, ws.X)
         if not is_lost(plan, state, block, ws.X):
             return m

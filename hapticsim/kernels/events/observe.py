@@ -11,9 +11,9 @@ from hapticsim.kernels.geometry.mesh.contact import nearby_witness
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.geometry.point import surface_pose
 from hapticsim.kernels.haptics.torque import sample_torques
-from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.rows.row_table import (
     ASLEEP_HELD,
     FREE,
@@ -167,7 +167,7 @@ def locate(plan, state, inp, out, ws):
     ws.quiets[0] = 0
     for k in range(ws.apart.size):
         ws.apart[k] = 0.0
-    kinematics_at(plan.kinematics)(state.q, state.u, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    place_frames(plan, ws, state.q, state.u, ws.qs)
     report_witnesses(plan, state, out, ws)
     m = list_constraints(plan, state, ws)
     evaluate_rows(plan, state, state.q, state.u, 0.0, m, ws)

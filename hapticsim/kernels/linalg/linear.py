@@ -61,9 +61,10 @@ def lu_solve(LU, n, pivots, b):
             for i in range(end, n):
                 b[i] -= LU[i, k] * b[k]
     for k in range(end - 1, -1, -1):
+        total = b[k]
         for j in range(k + 1, end):
-            b[k] -= LU[k, j] * b[j]
-        b[k] /= LU[k, k]
+            total -= LU[k, j] * b[j]
+        b[k] = total / LU[k, k]
 
 
 @kernel
@@ -103,12 +104,15 @@ def _subtract_row(row, share, other, first, end):
 def lu_solve_transposed(LU, n, pivots, b):
     """Solve A' x = b in place of b (n,)."""
     for k in range(n):
+        total = b[k]
         for j in range(k):
-            b[k] -= LU[j, k] * b[j]
-        b[k] /= LU[k, k]
+            total -= LU[j, k] * b[j]
+        b[k] = total / LU[k, k]
     for k in range(n - 1, -1, -1):
+        total = b[k]
         for i in range(k + 1, n):
-            b[k] -= LU[i, k] * b[i]
+            total -= LU[i, k] * b[i]
+        b[k] = total
     for k in range(n - 1, -1, -1):
         row = pivots[k]
         if row != k:
@@ -183,9 +187,11 @@ def ldl_solve_between(L, first, last, b):
         start += 1
     end = start
     for i in range(start, last):
+        total = b[i]
         for k in range(start, end):
-            b[i] -= L[i, k] * b[k]
-        if b[i] != 0.0:
+            total -= L[i, k] * b[k]
+        b[i] = total
+        if total != 0.0:
             end = i + 1
     for i in range(end - 1, first - 1, -1):
         total = b[i] * L[i, i]

@@ -339,6 +339,10 @@ class Workspace(Block):
     V: Cube = of("nf, nu, 6")
     vel: Matrix = of("nf, 6")
     acc: Matrix = of("nf, 6")
+    known_terms: IntVector = of("1")  # 1 where M, h and the frames are those at known_q, known_u (frames.py)
+    known_q: Vector = of("nq")
+    known_u: Vector = of("nu")
+    known_qdot: Vector = of("nq")
     tau: Vector = of("nu")  # torque law, held for the tick
     gravity: Vector = of("nu")
     f: Vector = of("nu")  # generalized active forces

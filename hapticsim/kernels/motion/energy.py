@@ -155,12 +155,11 @@ def gained(plan, state, ws):
 @kernel
 def farthest(plan, ws):
     """Largest of |q| / MOST_Q, |u| / MOST_U and angle in the tick / MOST_ROTATION; above 1: astray."""
-    most = 0.0
+    place = speed = turning = 0.0
     for i in range(ws.q0.size):
-        most = max(most, abs(ws.q0[i]) / MOST_Q)
+        place = max(place, abs(ws.q0[i]))
     for r in range(ws.u0.size):
-        size = abs(ws.u0[r])
-        most = max(most, size / MOST_U)
+        speed = max(speed, abs(ws.u0[r]))
         if plan.angular[r] == 1:
-            most = max(most, size * plan.tick_s / MOST_ROTATION)
-    return most
+            turning = max(turning, abs(ws.u0[r]))
+    return max(place / MOST_Q, speed / MOST_U, turning * plan.tick_s / MOST_ROTATION)

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
+from hapticsim.kernels.machine_code.foreign import displace_at, normalise_at
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, MAY_RESPOND, SLIPPING
 from hapticsim.kernels.motion.energy import FIRST, PIECE, POWER, TURNED
+from hapticsim.kernels.motion.frames import place_frames, place_frames_and_keep_terms
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.motion.substeps import extrapolate
 from hapticsim.kernels.solve.row_forces import change_speeds
@@ -110,6 +111,9 @@ def project(plan, state, ws, m):
     motion that went on while a tick was refused would push a shape through a surface.
     Expects ws.phi and what embedded_acceleration left, as stage leaves them.
     """
+    if m == 1:
+        project_one(plan, state, ws)
+        return
     if largest_gap(ws, m) > 0.0 and largest_gap(ws, ws.counts[HELD_ROWS]) <= LOST:
         for i in range(m):
             ws.t[i] = -ws.phi[i]
@@ -125,6 +129,22 @@ def project(plan, state, ws, m):
 
 
 @kernel
+def project_one(plan, state, ws):
+    """``project`` onto a single row, the commonest case: one solve for what a unit of it asks for."""
+    gap, rate, held = ws.phi[0], rate_of_row(plan, ws, 0), ws.counts[HELD_ROWS] == 1
+    ws.t[0] = 1.0
+    change_speeds(plan, state, ws, 1, ws.t, ws.us)
+    if gap != 0.0 and not (held and abs(gap) > LOST):
+        for r in range(ws.us.size):
+            ws.u1[r] = -gap * ws.us[r]  # free until the piece is integrated
+        displace_at(plan.displace)(ws.q0, ws.u1, ws.qs)
+        for i in range(ws.q0.size):
+            ws.q0[i] = ws.qs[i]
+    for r in range(ws.u0.size):
+        ws.u0[r] -= rate * ws.us[r]
+
+
+@kernel
 def advance(plan, state, inp, ws, t, h, m):
     """One piece of length h, with the frames at its end in ws when gaps are to be read there."""
     if ws.method[0] == RUNGE_KUTTA:
@@ -132,7 +152,10 @@ def advance(plan, state, inp, ws, t, h, m):
     else:
         extrapolate(plan, state, inp, ws, t, h, m)
     if m - ws.counts[HELD_ROWS] < plan.contacts or ws.counts[SLIPPING] > 0 or plan.curved == 1:
-        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        if m > 0 and t + h == plan.tick_s:
+            place_frames_and_keep_terms(plan, ws, ws.q1, ws.u1, ws.qs)
+        else:
+            place_frames(plan, ws, ws.q1, ws.u1, ws.qs)
 
 
 @kernel

@@ -5,13 +5,12 @@ from __future__ import annotations
 from hapticsim.kernels.haptics.coupling import add_handle_force
 from hapticsim.kernels.machine_code.foreign import (
     forward_dynamics_at,
-    kane_at,
-    kinematics_at,
     response_factor_at,
 )
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import MAY_RESPOND, RESPONDED, SLIPPING
 from hapticsim.kernels.motion.energy import POWER
+from hapticsim.kernels.motion.frames import find_terms, place_frames
 from hapticsim.kernels.motion.stiffness import make_implicit
 from hapticsim.kernels.rows.friction import SUBSTITUTIONS, apply_friction
 from hapticsim.kernels.rows.row_table import evaluate_rows
@@ -44,7 +43,7 @@ def generalized_forces(plan, state, inp, ws, q, u, t):
 
 def free_stage(plan, state, inp, ws, q, u, t, qdot, udot):
     """qdot and udot without any row imposed; frames in ws are at (q, u)."""
-    kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
+    place_frames(plan, ws, q, u, qdot)
     generalized_forces(plan, state, inp, ws, q, u, t)
     forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)
 
@@ -55,7 +54,7 @@ def write_terms(plan, state, inp, ws, q, u, t, qdot):
 
     In a substep both become those of the linearly implicit step (stiffness.py).
     """
-    kane_at(plan.kane)(q, u, qdot, ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
+    find_terms(plan, ws, q, u, qdot)
     generalized_forces(plan, state, inp, ws, q, u, t)
     for r in range(u.size):
         ws.f[r] -= ws.h[r]
@@ -118,7 +117,7 @@ def embed_slipping(plan, state, ws, q, u, t, udot, m):
 @kernel
 def response_stage(plan, state, inp, ws, q, u, t, qdot, udot, m):
     """The same in O(n), by impulse responses of the rows; ws.lam their forces.  False when they depend."""
-    kinematics_at(plan.kinematics)(q, u, qdot, ws.X, ws.V, ws.vel, ws.acc)
+    place_frames(plan, ws, q, u, qdot)
     generalized_forces(plan, state, inp, ws, q, u, t)
     evaluate_rows(plan, state, q, u, t, m, ws)
     forward_dynamics_at(plan.forward_dynamics)(q, u, ws.f, udot)

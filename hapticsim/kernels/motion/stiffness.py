@@ -23,8 +23,8 @@ from hapticsim.kernels.haptics.coupling import (
     rotation_axes,
 )
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
-from hapticsim.kernels.machine_code.foreign import kane_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.frames import find_terms
 
 RUNGE_KUTTA, STIFF_DAMPERS, STIFF_SPRINGS = 0, 1, 2  # ws.method[0]
 
@@ -58,7 +58,7 @@ def choose_method(plan, state, inp, ws):
         ws.method[0] = STIFF_DAMPERS
     else:
         return
-    kane_at(plan.kane)(ws.q0, ws.u0, ws.qs, ws.M, ws.h, ws.X, ws.V, ws.vel, ws.acc)
+    find_terms(plan, ws, ws.q0, ws.u0, ws.qs)
     if not ldl_factor(ws.M, ws.u0.size, ws.L):
         return
     release_limited_laws(plan, ws, h)

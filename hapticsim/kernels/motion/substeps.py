@@ -11,10 +11,11 @@ n = 1, 2 has order two; an undamped spring of any stiffness keeps still with it,
 from __future__ import annotations
 
 from hapticsim.kernels.haptics.coupling import coupler_energy
-from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at, normalise_at
+from hapticsim.kernels.machine_code.foreign import displace_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
 from hapticsim.kernels.motion.energy import PIECE, POWER, TURNED
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.motion.stiffness import STIFF_SPRINGS
 from hapticsim.kernels.units import stage
 
@@ -40,7 +41,7 @@ def extrapolate(plan, state, inp, ws, t, h, m):
         ws.u1[r] = ws.u0[r]
     ws.work[PIECE] = ws.work[TURNED] = 0.0
     if ws.method[1] == 1:
-        kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
         ws.work[PIECE] = coupler_energy(plan, state, inp, ws, t)
     for n in range(1, most + 1):
         step, weight = h / n, weight_of(n, most)
@@ -69,7 +70,7 @@ def extrapolate(plan, state, inp, ws, t, h, m):
     if plan.quaternions == 1:
         normalise_at(plan.normalise)(ws.q1)
     if ws.method[1] == 1:
-        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        place_frames(plan, ws, ws.q1, ws.u1, ws.qs)
         ws.work[PIECE] -= coupler_energy(plan, state, inp, ws, t + h)
     if m > 0 or ws.counts[SLIPPING] > 0:
         stage(plan, state, inp, ws, ws.q1, ws.u1, t + h, ws.dq[3], ws.du[3], m)

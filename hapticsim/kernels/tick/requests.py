@@ -7,10 +7,10 @@ from hapticsim.kernels.haptics.coupling import handle_motion
 from hapticsim.kernels.haptics.hand import seat_orientation
 from hapticsim.kernels.haptics.safety import asks_for_handle, update_safety
 from hapticsim.kernels.haptics.torque import sample_torques
-from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, MAY_RESPOND, MODE, PIECES, TRIALS
 from hapticsim.kernels.motion.energy import REFUSED, SPARE
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.motion.stiffness import choose_method
 from hapticsim.kernels.tick.commit import checkpoint
 
@@ -28,7 +28,7 @@ def take_requests(plan, state, inp, out, ws):
     safety, was_refused = state.safety[MODE], state.energy[2] == REFUSED
     hx = hy = hz = 0.0
     if plan.handle_frame >= 0 and asks_for_handle(state, inp):
-        kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
         _, _, _, hx, hy, hz, _, _, _ = handle_motion(plan, ws)
     update_safety(plan, state, inp, hx, hy, hz)
     if plan.handle_frame >= 0:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from hapticsim.codes import EVERY_TICK
 from hapticsim.kernels.events.inside import takes_edges
-from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.rows.row_table import ASLEEP_FREE, ASLEEP_HELD, FREE, HELD, put_modes_back
 from hapticsim.kernels.units import find_far_pairs, gap
 
@@ -33,7 +33,7 @@ def put_to_sleep(plan, state, inp, ws):
     ws.sleepers[0] = 0
     if may == 0:
         return
-    kinematics_at(plan.kinematics)(ws.q0, ws.u0, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
     find_far_pairs(plan, ws, 1)
     wake_what_is_near(plan, ws)
     let_contacts_sleep(plan, state, ws)

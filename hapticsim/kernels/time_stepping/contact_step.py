@@ -18,10 +18,10 @@ from hapticsim.codes import Event
 from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.events.observe import copy, report
 from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
-from hapticsim.kernels.machine_code.foreign import kinematics_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.motion.integrate import advance
 from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints
 from hapticsim.kernels.solve.islands import join_trees
@@ -104,11 +104,11 @@ def take_time_step(plan, state, inp, out, ws):
         if is_damped(plan, state, ws):
             terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])  # M again
         ws.free_gain[0] = free_gain(plan, ws)
-        kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        place_frames(plan, ws, ws.q1, ws.us, ws.qs)
         shorten_ways(plan, state, out, ws, near)
         put_in_end_axes(plan, ws)
         if plan.handle_frame >= 0:
-            kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+            place_frames(plan, ws, ws.q1, ws.u1, ws.qs)
         correct_work(plan, state, inp, ws)
         if move_out(plan, state, ws, near):
             put_in_end_axes(plan, ws)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.events.observe import copy
-from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at
+from hapticsim.kernels.machine_code.foreign import displace_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.time_stepping.balance import gain_at, kinetic_in_contact
 from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
@@ -49,7 +50,7 @@ def move_out(plan, state, ws, n):
         copy(ws.q1, ws.qe)
         if not go_as_energy_allows(plan, ws, most):
             return way > 0
-        kinematics_at(plan.kinematics)(ws.q1, ws.u1, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+        place_frames(plan, ws, ws.q1, ws.u1, ws.qs)
 
 
 @kernel

@@ -7,8 +7,9 @@ tells that it was halted.
 
 from __future__ import annotations
 
-from hapticsim.kernels.machine_code.foreign import displace_at, kinematics_at
+from hapticsim.kernels.machine_code.foreign import displace_at
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.solve.speed_selection import HALTED, record
 from hapticsim.kernels.time_stepping.balance import ALONE
 from hapticsim.kernels.time_stepping.near_contacts import past_edge
@@ -55,7 +56,7 @@ def scale_ways(plan, ws, whole):
         if ws.deep[b] == 1:
             ws.way_part[b] = 1.0 if whole else 0.5 * ws.way_part[b]
     displace_in_contact(plan, ws)
-    kinematics_at(plan.kinematics)(ws.q1, ws.us, ws.qs, ws.X, ws.V, ws.vel, ws.acc)
+    place_frames(plan, ws, ws.q1, ws.us, ws.qs)
 
 
 @kernel
