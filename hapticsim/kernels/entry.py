@@ -41,6 +41,7 @@ from hapticsim.kernels.machine_code.cache import is_kept, keep, kernel_folder
 from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.machine_code.jit import OPTIONS
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.block import block_at
 from hapticsim.kernels.motion.stage import (
     embed_redundant,
     embed_slipping,
@@ -89,12 +90,17 @@ EVERY_FEATURE = ~Feature(0)
 
 STEP = types.void(Plan._type, State._type, Input._type, Output._type, Workspace._type)
 step_at = foreign.callable_at(STEP)
+_plan_at, _state_at, _input_at, _output_at, _workspace_at = (
+    block_at(block) for block in (Plan, State, Input, Output, Workspace)
+)
 
 
-def _run(step, plan, state, inp, out, ws, ticks):
+def _run(step, plan, state, inp, out, ws, times):
     take = step_at(step)
-    for _ in range(ticks):
-        take(plan, state, inp, out, ws)
+    p, s, i = _plan_at(plan), _state_at(state), _input_at(inp)
+    o, w = _output_at(out), _workspace_at(ws)
+    for _ in range(times):
+        take(p, s, i, o, w)
 
 
 UNITS = {  # the large parts of a tick, by their names in the plan
@@ -182,8 +188,8 @@ WITH_TICK = (
 TICK = Called(step, STEP, __name__)
 OBSERVE = Called(observe, STEP, __name__)  # contact forces and witnesses at the state
 LOCATE = Called(locate, STEP, __name__)
-# (step_address, plan, state, input, output, workspace, ticks): ticks with the same input
-RUN = Called(_run, types.void(int64, *STEP.args, int64), __name__)
+# What has the arguments of a tick, called several times; all are addresses but the last, how often.
+RUN = Called(_run, types.void(*[int64] * 7), __name__)
 LOCKSTEP_RUN = Called(run_lockstep, LOCKSTEP, __name__)
 
 _compiled: dict[Any, Any] = {}
@@ -292,6 +298,11 @@ def unit_addresses(features: Feature, progress: Progress | None = None) -> dict[
 def step_address(progress: Progress | None = None) -> int:
     """Address of the tick."""
     return address_of(compile_called(TICK, progress), STEP)
+
+
+def observe_address(progress: Progress | None = None) -> int:
+    """Address of ``events.observe.observe``."""
+    return address_of(compile_called(OBSERVE, progress), STEP)
 
 
 def locate_kernel(progress: Progress | None = None) -> Any:

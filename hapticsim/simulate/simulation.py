@@ -28,7 +28,14 @@ from hapticsim.describe.events import subject_of
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
 from hapticsim.haptics.joining import scene_gains
-from hapticsim.kernels.entry import OBSERVE, RUN, begin_compiling, compile_called, step_address
+from hapticsim.kernels.entry import (
+    OBSERVE,
+    RUN,
+    begin_compiling,
+    compile_called,
+    observe_address,
+    step_address,
+)
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, FAULTS, MODE, Output
 from hapticsim.kernels.memory.sample import PLACE, fill_row
 from hapticsim.model.multibody.joint import Placement
@@ -65,8 +72,8 @@ class Simulation:
         self.assembly: Assembly = assemble_start(scene, progress)
         self.scene = self.assembly.scene
         self.plan = self.assembly.plan
-        self._step = step_address(progress)
-        self._run, self._observe = compile_called(RUN, progress), compile_called(OBSERVE, progress)
+        self._step, self._observe = step_address(progress), observe_address(progress)
+        self._run = compile_called(RUN, progress)
         self._state = self.assembly.new_state()
         self._input = self.assembly.new_input()
         self._output = self.assembly.new_output()
@@ -85,12 +92,17 @@ class Simulation:
         """
         if type(n) is not int or not 1 <= n <= MOST_TICKS:
             n = whole("step", "n", n, 1, MOST_TICKS)
-        self._run(self._step, self.plan, self._state, self._input, self._output, self._workspace, n)
+        self._call(self._step, self._output, n)
 
     def run_with(self, loop: Any, *others: Any) -> int:
         """Call a compiled loop that takes ticks by itself (`lockstep`); return what it returns."""
         arrays = self.plan, self._state, self._input, self._output, self._workspace
         return int(loop(self._step, *arrays, *others))
+
+    def _call(self, function: int, out: Output, times: int) -> None:
+        """Call what takes the arguments of a tick and is at an address."""
+        state, inp, ws = self._state.address, self._input.address, self._workspace.address
+        self._run(function, self.plan.address, state, inp, out.address, ws, times)
 
     @property
     def time(self) -> float:
@@ -290,7 +302,7 @@ class Simulation:
         return self.assembly.equations.sensors(self._state.q, self._state.u)
 
     def _look(self) -> Output:
-        self._observe(self.plan, self._state, self._input, self._view, self._workspace)
+        self._call(self._observe, self._view, 1)
         return self._view
 
     @property

@@ -31,9 +31,8 @@ def test_a_tick_after_a_rehearsal_is_the_same_to_the_bit(name):
             plain.apply(force=force)
             rehearsing.apply(force=force)
         rehearsed.words[:] = rehearsing._state.words
-        rehearsing._run(
-            rehearsing._step, rehearsing.plan, rehearsed, rehearsing._input, unseen, rehearsing._workspace, 1
-        )
+        blocks = rehearsing.plan, rehearsed, rehearsing._input, unseen, rehearsing._workspace
+        rehearsing._run(rehearsing._step, *(block.address for block in blocks), 1)
         assert unseen.counts[PIECES] <= 1
         busiest = max(busiest, int(rehearsing._output.counts[TRIALS]))
         plain.step()
