@@ -436,6 +436,7 @@ class Workspace(Block):
     way_u: Vector = of("nu")  # what the way of the rounds changed of the speeds (gauss_seidel.py)
     round_u: Vector = of("nu")  # the speeds as a round begins
     near_gap: Vector = of("nz")  # [m] at the start of the step
+    near_end: Vector = of("nz")  # [m] where the way of the step ends
     near_bend: Vector = of("nz")  # [m/s^2] second derivative of the gap at constant speeds
     near_turning: Vector = of("nz")  # [m/s] by which the rate along each grows as its row turns
     near_least: Vector = of("nz")  # [m/s] the least rate that each must have; or displacement [m]

@@ -217,8 +217,8 @@ def _unbox_block(_kind, obj, c):
 def block_at(cls: type[Block]) -> Any:
     """What compiled code calls to have the block of a class that is at an address.
 
-    Of each block among the arguments of a call from Python numba finds out the type anew, in two microseconds;
-    of a whole number, as its address, in none.
+    Of each block among the arguments of a call from Python numba finds out the type anew, in two
+    microseconds; of a whole number, as its address, in none.
     """
 
     @intrinsic

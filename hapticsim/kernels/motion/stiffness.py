@@ -162,7 +162,8 @@ def make_implicit(plan, state, inp, ws, u, t, h):
     K, B = springs * gain * inp.coupler[0], gain * inp.coupler[1]
     _, _, _, vx, vy, vz = anchor(plan, state, inp)
     _, _, _, _, _, _, wx, wy, wz = handle_motion(plan, ws)
-    add_softness(plan, ws, 0, h * B + h * h * K, h * K * (vx - wx), h * K * (vy - wy), h * K * (vz - wz))
+    fx, fy, fz = h * K * (vx - wx), h * K * (vy - wy), h * K * (vz - wz)
+    add_softness(plan, ws, ws.M, 0, h * B + h * h * K, fx, fy, fz)
     if plan.coupled_rotation != 0:
         K, B = springs * gain * inp.rotation_coupler[0], gain * inp.rotation_coupler[1]
         x = y = z = 0.0
@@ -172,15 +173,15 @@ def make_implicit(plan, state, inp, ws, u, t, h):
             z -= ws.H[5, r] * u[r]
         d = inp.device_rotation
         fx, fy, fz = h * K * (x + d[4]), h * K * (y + d[5]), h * K * (z + d[6])
-        add_softness(plan, ws, 3, h * B + h * h * K, fx, fy, fz)
+        add_softness(plan, ws, ws.M, 3, h * B + h * h * K, fx, fy, fz)
 
 
 @kernel
-def add_softness(plan, ws, first, share, fx, fy, fz):
+def add_softness(plan, ws, M, first, share, fx, fy, fz):
     """M += share H' H and f += H' (fx, fy, fz), with the three rows of ws.H from ``first`` on."""
     a, b, c = ws.H[first], ws.H[first + 1], ws.H[first + 2]
     begin, end = plan.frame_first[plan.handle_frame], plan.frame_end[plan.handle_frame]
     for r in range(begin, end):
         ws.f[r] += a[r] * fx + b[r] * fy + c[r] * fz
         for s in range(begin, end):
-            ws.M[r, s] += share * (a[r] * a[s] + b[r] * b[s] + c[r] * c[s])
+            M[r, s] += share * (a[r] * a[s] + b[r] * b[s] + c[r] * c[s])

@@ -23,6 +23,7 @@ from hapticsim.kernels.memory.arrays import PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
 from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.motion.integrate import advance
+from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.solve.speed_selection import record
@@ -36,7 +37,7 @@ from hapticsim.kernels.time_stepping.balance import (
     take_gain,
     write_handle_force,
 )
-from hapticsim.kernels.time_stepping.effective_mass import factor_trees, is_damped, soften_mass
+from hapticsim.kernels.time_stepping.effective_mass import factor_effective_mass
 from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
 from hapticsim.kernels.time_stepping.move_out import move_out
 from hapticsim.kernels.time_stepping.near_contacts import (
@@ -71,9 +72,7 @@ def take_time_step(plan, state, inp, out, ws):
     """
     list_constraints(plan, state, ws)
     terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])
-    if is_damped(plan, state, ws):
-        soften_mass(plan, state, inp, ws)
-    definite = factor_trees(plan, ws)
+    definite = factor_effective_mass(plan, state, inp, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], 0)
     ws.work[FIRST] = ws.work[POWER]
     write_handle_force(plan, state, inp, ws, 0.0, ws.handle_force)
@@ -101,8 +100,8 @@ def take_time_step(plan, state, inp, out, ws):
     note_contacts(plan, state, out, ws, n)
     if mark_islands(plan, ws, n) > 0:
         move_in_contact(plan, ws)
-        if is_damped(plan, state, ws):
-            terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])  # M again
+        if ws.method[0] != RUNGE_KUTTA:  # stages were evaluated for another M
+            terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])
         ws.free_gain[0] = free_gain(plan, ws)
         place_frames(plan, ws, ws.q1, ws.us, ws.qs)
         shorten_ways(plan, state, out, ws, near)

@@ -11,9 +11,8 @@ from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.time_stepping.balance import gain_at, kinetic_in_contact
 from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
-from hapticsim.kernels.time_stepping.near_contacts import meets, past_edge
+from hapticsim.kernels.time_stepping.near_contacts import find_gaps, meets, past_edge
 from hapticsim.kernels.time_stepping.near_islands import island_of_near
-from hapticsim.kernels.units import gap
 
 INSIDE = 1e-9  # [m] what is deeper at the end of a step is moved out
 PAYS = 0.5  # of the kinetic energy in contact, at most, for moving out
@@ -27,8 +26,9 @@ def move_out(plan, state, ws, n):
     """Move what is inside at (ws.q1, ws.u1) out, by the least displacement in the metric of M, or part of the
     way where that takes more energy than the tick has lost and the speeds can pay.
 
-    Expects the frames there in ws.  Rows are those of the start, so that one way out may not be enough; an
-    island that a way leads deeper, as where parts turned far, goes back and stays.  Returns whether it tried.
+    Expects the frames there in ws, and the gaps in ws.near_end.  Rows are those of the start, so that one way
+    out may not be enough; an island that a way leads deeper, as where parts turned far, goes back and stays.
+    Returns whether it tried.
     """
     most = PAYS * kinetic_in_contact(plan, ws)
     join_trees(plan, ws.island_of, ws.near, n)
@@ -51,6 +51,7 @@ def move_out(plan, state, ws, n):
         if not go_as_energy_allows(plan, ws, most):
             return way > 0
         place_frames(plan, ws, ws.q1, ws.u1, ws.qs)
+        find_gaps(plan, state, ws, n)
 
 
 @kernel
@@ -67,16 +68,15 @@ def go_back_from_deeper(plan, ws):
 
 @kernel
 def find_ways_out(plan, state, ws, n):
-    """Write to ws.near_least how far [m] each near contact has to move along its row, at the frames in ws,
-    and to ws.depth how deep each island is.
+    """Write to ws.near_least how far [m] each near contact has to move along its row, by ws.near_end, and to
+    ws.depth how deep each island is.
 
     Returns the largest depth of what is held, but for islands in ws.deep.
     """
     deepest = 0.0
     for i in range(n):
-        open_by = gap(plan, state, ws.near[i], ws.X)
-        ws.near_least[i], ws.near_x[i] = -open_by, 0.0
-        deepest = max(deepest, -open_by)
+        ws.near_least[i], ws.near_x[i] = -ws.near_end[i], 0.0
+        deepest = max(deepest, -ws.near_end[i])
     for t in range(plan.tree_first.size):
         ws.depth[t] = 0.0
     if deepest <= INSIDE:

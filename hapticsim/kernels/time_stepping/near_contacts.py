@@ -167,6 +167,13 @@ def exchange(ws, i, j):
 
 
 @kernel
+def find_gaps(plan, state, ws, n):
+    """Write the gaps of the n near contacts at the frames in ws to ws.near_end."""
+    for i in range(n):
+        ws.near_end[i] = gap(plan, state, ws.near[i], ws.X)
+
+
+@kernel
 def meets(plan, state, k, X):
     """Whether candidate k is beside what holds it, and no deeper than anything is held."""
     _, height, past = where(plan, state, k, X)

@@ -12,8 +12,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.solve.speed_selection import HALTED, record
 from hapticsim.kernels.time_stepping.balance import ALONE
-from hapticsim.kernels.time_stepping.near_contacts import past_edge
-from hapticsim.kernels.units import gap
+from hapticsim.kernels.time_stepping.near_contacts import find_gaps, past_edge
 
 DEEP = 5e-4  # [m] an island that comes deeper by its way goes a part of it
 DEEPER = 1e-4  # [m] the same where it began as deep
@@ -25,18 +24,21 @@ def shorten_ways(plan, state, out, ws, n):
     """Halve the ways of islands that came deep by the n near contacts, at the frames in ws.
 
     One that stays deep has its whole way.  Speeds stay, and energy is balanced for the way that is taken.
-    How long an island stood still at most is told.
+    How long an island stood still at most is told.  ws.near_end becomes the gaps where the ways end.
     """
     for t in range(plan.tree_first.size):
         ws.way_part[t] = 1.0
+    find_gaps(plan, state, ws, n)
     deep = mark_deep(plan, state, ws, n)
     for _ in range(SHORTENINGS):
         if not deep:
             break
         scale_ways(plan, ws, False)
+        find_gaps(plan, state, ws, n)
         deep = mark_deep(plan, state, ws, n)
     if deep:
         scale_ways(plan, ws, True)
+        find_gaps(plan, state, ws, n)
     least = 1.0
     for t in range(plan.tree_first.size):
         least = min(least, ws.way_part[t])
@@ -61,7 +63,7 @@ def scale_ways(plan, ws, whole):
 
 @kernel
 def mark_deep(plan, state, ws, n):
-    """Write to ws.deep which islands came deep, at the frames in ws; False where none did.
+    """Write to ws.deep which islands came deep, by ws.near_end; False where none did.
 
     What comes into a part that moves alone is left: only the way of one of both could be shorter.
     """
@@ -71,7 +73,7 @@ def mark_deep(plan, state, ws, n):
     for i in range(n):
         k = ws.near[i]
         limit = min(-DEEP, ws.near_gap[i] - DEEPER)
-        if gap(plan, state, k, ws.X) >= limit or is_alone(plan, ws, k) or past_edge(plan, state, k, ws.X):
+        if ws.near_end[i] >= limit or is_alone(plan, ws, k) or past_edge(plan, state, k, ws.X):
             continue
         for side in range(2):
             t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
