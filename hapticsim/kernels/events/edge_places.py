@@ -40,6 +40,8 @@ REACH = 2e-3  # [m] looked at beyond twice what the speeds at the start of the t
 STEEPEST = 4.0  # depth of a line per length past the end of its edge, up to which the edge may come to meet
 UPRIGHT = 0.99  # cosine of the angle to the normal of a face above which n counts as this normal
 STEEP = 0.2  # the same cosine, above which an edge that ends past the border of this face crosses the border
+LEFT_NEAR = 1e-5  # [m] features that found no place, and are no farther, are beside others that did
+SHORTEST = 1.0 / 16.0  # of a tick: no piece is shorter for what found no place
 SURELY_OUT = 1e30
 MIDDLE, FACE, BOUNDS = (
     3,
@@ -95,7 +97,9 @@ def put_edges(plan, state, ws, out, m, deepest):
 
     deepest   [m] down to which edges that cross already are held where they are; 0 within a tick.
     Where no row is left they are looked at as a tick begins alone: edges that cross are left out.
+    ws.foreseen becomes how long [s] the next piece may be for what found no place.
     """
+    ws.foreseen[0] = math.inf
     if ws.reach[0] == 0.0:
         put_edges_between(plan, state, ws, out, m, deepest, 0, plan.contacts)
         return
@@ -118,7 +122,9 @@ def put_edges_between(plan, state, ws, out, m, deepest, begin, end):
                 for i in range(k, k + plan.edge_places[k]):
                     state.depth[i], ws.guard1[i] = 0.0, math.inf
             elif not full:
+                ws.left_over[0] = math.inf
                 fill_places(plan, state, ws, out, k, deepest)
+                foresee_left_over(plan, ws)
             elif deepest > 0.0:
                 leave_out_edges(plan, state, ws, out, k, deepest)
             else:
@@ -127,6 +133,25 @@ def put_edges_between(plan, state, ws, out, m, deepest, begin, end):
             k += plan.edge_places[k]
         else:
             k += 1
+
+
+@kernel
+def foresee_left_over(plan, ws):
+    """End the next piece before features of the pair just looked at that found no place can meet, so that
+    they get one."""
+    if ws.left_over[0] < math.inf:
+        way = ws.pair_view[BOUNDS, REACHES] - REACH  # twice that of the pair in a tick
+        if ws.left_over[0] < way:
+            ws.foreseen[0] = min(ws.foreseen[0], max(ws.left_over[0] / way, SHORTEST) * plan.tick_s)
+
+
+@inlined
+def note_left_over(state, ws, worst, far):
+    """Note in ws.left_over how far [m] those features are that find no place: what is so far and offered, or
+    what gives its place ``worst`` to that."""
+    left = far if worst < 0 else (math.inf if state.face[worst] == 0 else ws.guard2[worst])
+    if left > LEFT_NEAR:
+        ws.left_over[0] = min(ws.left_over[0], left)
 
 
 @kernel
@@ -377,7 +402,8 @@ def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, aske
     t = -cross_dot(x, y, z, ax, ay, az, wx, wy, wz) / square
     past = max(abs(s) - half_a[i], abs(t) - half_b[j]) + INSET
     most = view[BOUNDS, DEEPEST] if past <= 0.0 else STEEPEST * past  # beyond an end the line is inside
-    if past * math.sqrt(square) > reach or phi < -most:
+    way = past * math.sqrt(square)  # the less the edges are askew the faster runs the place where they cross
+    if way > reach or phi < -most:
         return
     if askew and abs(past) < LEVEL:
         if not steep:
@@ -392,7 +418,7 @@ def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, aske
         if out <= INSET:
             return
     edge_a = SIDE if plan.row_length[first] > 0.0 else 4 * i + edge_a
-    offer(plan, state, first, EDGES * edge_a + 4 * j + edge_b, phi, past, ws)
+    offer(plan, state, first, EDGES * edge_a + 4 * j + edge_b, phi, way, ws)
 
 
 @inlined
@@ -432,6 +458,7 @@ def offer(plan, state, first, pair, phi, past, ws):
             use = SURELY_OUT if state.face[k] == 0 else ws.guard2[k]
             if use > least_use:
                 worst, least_use = k, use
+    note_left_over(state, ws, worst, far)
     if worst >= 0:
         state.face[worst] = EDGE_PAIR + pair
         ws.guard1[worst], ws.guard2[worst] = phi if past <= 0.0 else math.inf, far

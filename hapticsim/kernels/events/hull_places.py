@@ -32,6 +32,7 @@ from hapticsim.kernels.events.edge_places import (
     UPRIGHT,
     fastest,
     in_axes,
+    note_left_over,
     turning,
 )
 from hapticsim.kernels.events.inside import GAP_DEEP, GAP_HELD, THROUGH
@@ -420,10 +421,11 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
                         s = math.copysign(e[6], s)
                         x, y, z = s * ax + x, s * ay + y, s * az + z
                         askew = past_line(view, x, y, z, d[7], d[8], d[9], d[10], d[11], d[12]) <= INSET
-                if past * abs(size) <= reach and not askew and is_not_below(phi, past, apart, view):
+                way = past * abs(size)  # the less they are askew the faster runs the place where they cross
+                if way <= reach and not askew and is_not_below(phi, past, apart, view):
                     of_a = ws.hull_near[i] - plan.hull_edges[plan.hull_a[first]]
                     of_b = ws.hull_near[j] - plan.hull_edges[plan.hull_b[first]]
-                    offer(plan, state, first, pairs.feature_number(pairs.ACROSS, of_a, of_b), phi, past, ws)
+                    offer(plan, state, first, pairs.feature_number(pairs.ACROSS, of_a, of_b), phi, way, ws)
     return apart
 
 
@@ -470,6 +472,7 @@ def offer(plan, state, first, number, phi, past, ws):
             use = SURELY_OUT if state.face[k] == 0 else ws.guard2[k]
             if use > least_use:
                 worst, least_use = k, use
+    note_left_over(state, ws, worst, far)
     if worst >= 0:
         state.face[worst] = EDGE_PAIR + number
         ws.guard1[worst], ws.guard2[worst] = phi if past <= 0.0 else math.inf, far

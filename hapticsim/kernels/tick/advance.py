@@ -70,6 +70,7 @@ def advance(plan, state, inp, out, ws, m):
         reach = longest_piece(plan, state, ws, remaining) if watching else unwatched_piece(plan, out, t)
         reach = piece_on_rims(plan, ws, m, reach) if watching else reach
         reach = piece_to_border(plan, state, ws, reach) if watching else reach
+        reach = min(reach, ws.foreseen[0]) if watching else reach
         if ws.method[0] == RUNGE_KUTTA:
             find_quiet(plan, ws, m)
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)

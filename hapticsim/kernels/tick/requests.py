@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.coupling import handle_motion
 from hapticsim.kernels.haptics.hand import seat_orientation
@@ -42,6 +44,7 @@ def take_requests(plan, state, inp, out, ws):
 def clear_tick(out, ws):
     """Forget what the tick before counted."""
     ws.work[SPARE] = ws.reach[0] = 0.0
+    ws.foreseen[0] = math.inf
     ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = ws.sleepers[0] = ws.quiets[0] = ws.sampled[
         0
     ] = ws.left_out[0] = 0
