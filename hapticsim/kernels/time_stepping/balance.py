@@ -103,15 +103,16 @@ def take_gain(plan, ws):
     """
     if plan.energy == 0:
         return
+    least = LEFT_OVER * TOLERANCE * plan.energy_scale
     for _ in range(TURNS):  # the mass matrix is that of the start
         gain = gain_at(plan, ws, ws.q1, ws.u1)
-        if gain <= 0.0:
+        if gain <= least:
             return
         kinetic = kinetic_in_contact(plan, ws)
         if kinetic <= gain:
             break
         shrink_in_contact(plan, ws, math.sqrt(1.0 - gain / kinetic))
-    if gain_at(plan, ws, ws.q1, ws.u1) > LEFT_OVER * TOLERANCE * plan.energy_scale:
+    if gain_at(plan, ws, ws.q1, ws.u1) > least:
         shrink_in_contact(plan, ws, 0.0)
         for i in range(ws.q1.size):
             t = plan.tree_of_coordinate[i]
