@@ -146,10 +146,10 @@ def foresee_left_over(plan, ws):
 
 
 @inlined
-def note_left_over(state, ws, worst, far):
-    """Note in ws.left_over how far [m] those features are that find no place: what is so far and offered, or
+def note_left_over(state, ws, worst, soon):
+    """Note in ws.left_over after what way [m] those features may meet that find no place: what is offered, or
     what gives its place ``worst`` to that."""
-    left = far if worst < 0 else (math.inf if state.face[worst] == 0 else ws.guard2[worst])
+    left = soon if worst < 0 else (math.inf if state.face[worst] == 0 else ws.soon[worst])
     if left > LEFT_NEAR:
         ws.left_over[0] = min(ws.left_over[0], left)
 
@@ -418,7 +418,7 @@ def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, aske
         if out <= INSET:
             return
     edge_a = SIDE if plan.row_length[first] > 0.0 else 4 * i + edge_a
-    offer(plan, state, first, EDGES * edge_a + 4 * j + edge_b, phi, way, ws)
+    offer(plan, state, first, EDGES * edge_a + 4 * j + edge_b, phi, past, way, ws)
 
 
 @inlined
@@ -446,9 +446,12 @@ def past_edge_of_b(view, j, at_1, at_2, x, y, z):
 
 
 @kernel
-def offer(plan, state, first, pair, phi, past, ws):
-    """Put a pair of edges with this gap, so far past an end, into the free place of least use."""
-    far = max(phi, 0.0) + max(past, 0.0)
+def offer(plan, state, first, pair, phi, past, way, ws):
+    """Put a pair of edges with this gap, so far past an end, into the free place of least use.
+
+    way   [m] that the shapes move until the edges are no more past the end.
+    """
+    far, soon = max(phi, 0.0) + max(past, 0.0), max(phi, 0.0) + max(way, 0.0)
     worst, least_use = -1, far
     for k in range(first, first + plan.edge_places[first]):
         if is_kept(plan, state, ws, k, ws.pair_view[BOUNDS, DEEPEST]):
@@ -458,7 +461,8 @@ def offer(plan, state, first, pair, phi, past, ws):
             use = SURELY_OUT if state.face[k] == 0 else ws.guard2[k]
             if use > least_use:
                 worst, least_use = k, use
-    note_left_over(state, ws, worst, far)
+    note_left_over(state, ws, worst, soon)
     if worst >= 0:
+        ws.soon[worst] = soon
         state.face[worst] = EDGE_PAIR + pair
         ws.guard1[worst], ws.guard2[worst] = phi if past <= 0.0 else math.inf, far

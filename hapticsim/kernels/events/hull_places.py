@@ -265,6 +265,7 @@ def meet_faces(plan, state, first, side, least, ws):
                     pairs.feature_number(kind, v - corners, face - start),
                     height,
                     past,
+                    past,
                     ws,
                 )
 
@@ -425,7 +426,9 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
                 if way <= reach and not askew and is_not_below(phi, past, apart, view):
                     of_a = ws.hull_near[i] - plan.hull_edges[plan.hull_a[first]]
                     of_b = ws.hull_near[j] - plan.hull_edges[plan.hull_b[first]]
-                    offer(plan, state, first, pairs.feature_number(pairs.ACROSS, of_a, of_b), phi, way, ws)
+                    offer(
+                        plan, state, first, pairs.feature_number(pairs.ACROSS, of_a, of_b), phi, past, way, ws
+                    )
     return apart
 
 
@@ -460,9 +463,12 @@ def past_line(view, x, y, z, fx, fy, fz, gx, gy, gz):
 
 
 @kernel
-def offer(plan, state, first, number, phi, past, ws):
-    """Put features with this gap, so far past an end, into a free place, or that of the farthest ones."""
-    far = max(phi, 0.0) + max(past, 0.0)
+def offer(plan, state, first, number, phi, past, way, ws):
+    """Put features with this gap, so far past an end, into a free place, or that of the farthest ones.
+
+    way   [m] that the solids move until the features are no more past the end.
+    """
+    far, soon = max(phi, 0.0) + max(past, 0.0), max(phi, 0.0) + max(way, 0.0)
     worst, least_use = -1, far + NEARER
     for k in range(first, first + plan.edge_places[first]):
         if is_kept(plan, state, ws, k, ws.pair_view[BOUNDS, DEEPEST]):
@@ -472,7 +478,8 @@ def offer(plan, state, first, number, phi, past, ws):
             use = SURELY_OUT if state.face[k] == 0 else ws.guard2[k]
             if use > least_use:
                 worst, least_use = k, use
-    note_left_over(state, ws, worst, far)
+    note_left_over(state, ws, worst, soon)
     if worst >= 0:
+        ws.soon[worst] = soon
         state.face[worst] = EDGE_PAIR + number
         ws.guard1[worst], ws.guard2[worst] = phi if past <= 0.0 else math.inf, far

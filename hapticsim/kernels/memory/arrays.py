@@ -466,7 +466,8 @@ class Workspace(Block):
     free_q: Vector = of("nq")  # where the step would end without contacts
     clash: Vector = of(1)  # [m/s] by which redundant constraints contradict one another
     pair_view: Matrix = of(6, 3)  # one shape of a pair as the other sees it (edge_places.py, hull_places.py)
-    left_over: Vector = of(1)  # [m] how far the nearest features of a pair are that found no place
+    soon: Vector = of("nk")  # [m] after what way the features of a place may meet, at the soonest
+    left_over: Vector = of(1)  # [m] the same of those of a pair that found no place
     foreseen: Vector = of(1)  # [s] how long the next piece may be for what found no place
     hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first
     hull_near: IntVector = of("2 * HULL")  # edges of both that may be near, those of A first
