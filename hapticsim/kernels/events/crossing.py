@@ -82,7 +82,7 @@ def advance_to_event(plan, state, inp, out, ws, t, remaining, m, watching):
             lo = step
             copy(ws.guard1, ws.guard0)
         else:
-            if trial == MOST_TRIALS and worst < -HIT and overlook(plan, state, ws):
+            if trial == MOST_TRIALS and worst < -HIT and overlook(plan, state, ws, fired):
                 return 0.0, OVERLOOKED
             if worst >= -HIT or trial == MOST_TRIALS:
                 return step, fired

@@ -196,15 +196,17 @@ def sort_one(plan, state, ws, out, k, full, t):
 
 
 @kernel
-def overlook(plan, state, ws):
+def overlook(plan, state, ws, worst):
     """Overlook for the rest of the tick corners that ws.guard1 shows inside, and no face can hold.
 
+    worst   the deepest of all, whose crossing was not found: features of two solids that came over a border
+            are overlooked, too, for what touches first may be another pair of them.
     Expects the frames of ws.guard1.  Returns True when there was something.
     """
     found = False
     for k in range(plan.contacts):
         inside = state.mode[k] == FREE and ws.overlooked[k] == 0 and ws.guard1[k] < -GAP_HIT
-        inside = inside and (is_corner_on_box(plan, k) or ws.guard1[k] < -GAP_DEEP)
+        inside = inside and (is_corner_on_box(plan, k) or k == worst or ws.guard1[k] < -GAP_DEEP)
         if inside and may_jump(plan, k) and not is_near(plan, state, ws, k, 0.0):
             ws.overlooked[k] = 1
             found = True
