@@ -197,16 +197,12 @@ def _data(module: Any, real: Any, numbers: Sequence[float]) -> Any:
 
 
 def _angles(statements: Sequence[ast.stmt]) -> list[str]:
-    """Return the names of which sines or cosines are asked for, each once."""
-    found = dict.fromkeys(
-        statement.value.args[0].id
-        for statement in statements
-        if isinstance(statement, ast.Assign)
-        and isinstance(statement.value, ast.Call)
-        and isinstance(statement.value.func, ast.Name)
-        and statement.value.func.id in ("sin", "cos")
-        and isinstance(statement.value.args[0], ast.Name)
-    )
+    """Return the names whose sine or cosine is assigned, each once."""
+    found: dict[str, None] = {}
+    for statement in statements:
+        match statement:
+            case ast.Assign(value=ast.Call(func=ast.Name(id="sin" | "cos"), args=[ast.Name(id=angle)])):
+                found[angle] = None
     return list(found)
 
 
@@ -266,18 +262,14 @@ class _Writer:
     ) -> None:
         self.builder, self.pointers, self.shapes, self.real = builder, pointers, shapes, real
         self.values, self.numbers = values, numbers
-        self.is_double = isinstance(real, ir.DoubleType)
-        self._sines: dict[str, tuple[Any, Any]] = {}  # of angles by name
+        self._is_double = isinstance(real, ir.DoubleType)
+        self._angles: list[str] = []
+        self._sines: dict[str, tuple[Any, Any]] = {}  # and cosines, by the names of their angles
 
     def write(self, statements: Sequence[ast.stmt]) -> None:
-        angles = _angles(statements)
+        self._angles = _angles(statements)
         for statement in statements:
             match statement:
-                case ast.Assign(
-                    targets=[ast.Name(id=name)],
-                    value=ast.Call(func=ast.Name(id=("sin" | "cos") as which), args=[ast.Name(id=angle)]),
-                ) if self.is_double:
-                    self.values[name] = self.sines(angle, angles)[which == "cos"]
                 case ast.Assign(targets=[ast.Name(id=name)], value=x):
                     self.values[name] = self.value(x)
                 case ast.Assign(
@@ -308,20 +300,23 @@ class _Writer:
                 return b.load(b.gep(self.numbers, [ir.Constant(ir.IntType(64), k)]))
             case ast.Subscript():
                 return b.load(self.element(node))
-            case ast.Call(func=ast.Name(id=("sin" | "cos") as name), args=[x]) if self.is_double:
-                return write_sines(b, [self.value(x)])[0][name == "cos"]
+            case ast.Call(func=ast.Name(id=("sin" | "cos") as name), args=[x]) if self._is_double:
+                return self.sine_and_cosine(x)[name == "cos"]
             case ast.Call(func=ast.Name(id=("sin" | "cos" | "sqrt") as name), args=[x]):
                 function = b.module.declare_intrinsic(f"llvm.{name}", [self.real])
                 return b.call(function, [self.value(x)])
         raise self._refusal(node)
 
-    def sines(self, angle: str, angles: Sequence[str]) -> tuple[Any, Any]:
-        """Return sine and cosine of an angle; all that are known by now are written at once."""
-        if angle not in self._sines:
-            known = [n for n in angles if n not in self._sines and (n == angle or n in self.values)]
-            found = write_sines(self.builder, [self.values[name] for name in known])
-            self._sines |= dict(zip(known, found, strict=True))
-        return self._sines[angle]
+    def sine_and_cosine(self, angle: ast.expr) -> tuple[Any, Any]:
+        """Return both of an angle; of one with a name with those of all others that are known by now."""
+        if not isinstance(angle, ast.Name):
+            return write_sines(self.builder, [self.value(angle)])[0]
+        if angle.id not in self._sines:
+            new = [n for n in self._angles if n not in self._sines and n != angle.id and n in self.values]
+            new.append(angle.id)
+            found = write_sines(self.builder, [self.values[name] for name in new])
+            self._sines |= dict(zip(new, found, strict=True))
+        return self._sines[angle.id]
 
     def clear(self, array: str) -> None:
         """Write zeros to a whole array."""

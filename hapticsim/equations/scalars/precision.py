@@ -35,7 +35,7 @@ PRECISIONS = {
         float,
         np.float64,
         numba.float64,
-        "from math import sqrt  # noqa: F401\nfrom hapticsim.equations.scalars.sines import cos, sin",
+        "from math import sqrt\nfrom hapticsim.equations.scalars.sines import cos, sin",
     ),
     "float32": Precision(
         "float32",

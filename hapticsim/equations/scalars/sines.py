@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-LARGEST = 8e5  # [rad] 2^19 quarters of a turn: a multiple of pi/2 times its first part is exact
+LARGEST = 8e5  # [rad] less than 2^19 quarters of a turn: a multiple of pi/2 times its first part is exact
 
 QUARTERS = 6.36619772367581382433e-01  # 2 / pi
 TO_WHOLE = 6755399441055744.0  # 1.5 * 2^52: what is added to it is rounded to a whole number
@@ -31,7 +31,7 @@ C4, C5, C6 = -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.1359647
 def reduce_and_expand(x: Any) -> tuple[Any, Any, Any]:
     """Return the angle in quarters of a turn, added to TO_WHOLE, and sine and cosine of what is left.
 
-    x : a float, or anything that adds, subtracts and multiplies as floats do.
+    x : [rad] a float, or anything that adds, subtracts and multiplies as floats do.
     """
     shifted = x * QUARTERS + TO_WHOLE
     n = shifted - TO_WHOLE
