@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 import trimesh
 import yaml
+from apart import Pair
 from scene_maker import Trial
 
 from hapticsim.assemble.initial_check import place_of
-from hapticsim.assemble.overlap import overlap_of
 from hapticsim.codes import ON_BOX, ON_EDGES, ON_HULLS, Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
@@ -162,7 +162,12 @@ class _Watch:
         self.told_full = self.told_through = False  # of contacts that have no row, or pass through
         shapes = {shape.name: shape for shape in sim.scene.shapes}
         pairs = [(shapes[pair.a], shapes[pair.b]) for pair in sim.scene.contacts]
-        self.pairs = [(a, b, reach) for a, b in pairs if (reach := _reach(a) + _reach(b)) < math.inf]
+        reached = [(a, b, reach) for a, b in pairs if (reach := _reach(a) + _reach(b)) < math.inf]
+        self.solids = list({s.name: s for a, b, _ in reached for s in (a, b)}.values())
+        index = {s.name: i for i, s in enumerate(self.solids)}
+        self.pairs = [Pair(a, b) for a, b, _ in reached]
+        self.ends = np.array([[index[a.name], index[b.name]] for a, b, _ in reached], int).reshape(-1, 2)
+        self.reaches = np.array([reach for _, _, reach in reached])
         self.told_refused = False  # since the last look
         self.fault = Fault.NONE  # at the last look
         self.halted = 0  # ticks in a row
@@ -261,17 +266,16 @@ class _Watch:
         """What is in a box, by plain geometry: edges and corners in the kernels may all be wrong."""
         if self.told_full or self.told_through:
             return
-        places = {
-            shape.name: place_of(self.sim.assembly, shape, state.q)
-            for shape in {s.name: s for a, b, _ in self.pairs for s in (a, b)}.values()
-        }
-        for a, b, reach in self.pairs:
-            X_WA, X_WB = places[a.name], places[b.name]
-            if math.dist(X_WA.translation, X_WB.translation) > reach:
-                continue
-            depth = overlap_of(a, X_WA, b, X_WB)
-            if depth is not None and depth > self.sunk_in_box + unseen:
-                self.verdict.finds["sunk"] = f"{a.name} {depth * 1e3:.3g} mm in {b.name} {at}"
+        X_W = [place_of(self.sim.assembly, shape, state.q) for shape in self.solids]
+        middles = np.array([X.translation for X in X_W]).reshape(-1, 3)
+        ways = middles[self.ends[:, 0]] - middles[self.ends[:, 1]]
+        allowed = self.sunk_in_box + unseen
+        for k in np.flatnonzero(np.linalg.norm(ways, axis=1) <= self.reaches):
+            i, j = self.ends[k]
+            depth = self.pairs[k].depth(X_W[i], X_W[j], allowed)
+            if depth is not None:
+                a, b = self.solids[i].name, self.solids[j].name
+                self.verdict.finds["sunk"] = f"{a} {depth * 1e3:.3g} mm in {b} {at}"
 
     def _look_at_force(self, force: np.ndarray, at: str) -> None:
         if self.trial.hand is None:
