@@ -39,8 +39,15 @@ def share_a_tree(plan, ws, i, j):
 
 @kernel
 def orthonormal_constraints(plan, m, nu, ws):
+    """``orthonormal_rows`` of all that are not dependent."""
+    return orthonormal_rows(plan, m, nu, 0.0, ws)
+
+
+@kernel
+def orthonormal_rows(plan, m, nu, askew, ws):
     """Write Q, QY = M^-1 Q, qb and qr from the first m rows of ws.A, ws.b, ws.s and the factor ws.L of M.
 
+    askew   sin^2 of the angle to those before, in the metric of M^-1, below which a row counts as dependent.
     Returns the number of independent rows, and the largest rate by which a dependent one contradicts them.
     """
     n, clash, largest = 0, 0.0, 0.0
@@ -62,7 +69,10 @@ def orthonormal_constraints(plan, m, nu, ws):
                 rate -= share * ws.qb[j]
                 rest -= share * ws.qr[j]
         left = _dot(Q, Y, nu)
-        if left > DEPENDENT * largest:
+        least = DEPENDENT * largest
+        if askew > 0.0:
+            least = max(least, askew * _dot(ws.A[i], ws.Y[i], nu))
+        if left > least:
             scale = 1.0 / math.sqrt(left)
             for r in range(nu):
                 Q[r] *= scale
