@@ -14,9 +14,9 @@ import trimesh
 from scipy.spatial.transform import Rotation
 
 import hapticsim as hs
+from hapticsim.assemble.initial_check import place_of
 from hapticsim.assemble.overlap import overlap_of
 from tests.seeds import seeds
-from tools.scene_trial import place_of
 
 HALF = np.array([0.03, 0.02, 0.025])
 CORNERS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)]) * HALF
@@ -36,18 +36,30 @@ shapes:
   - {{name: table, kind: box, half_extents_m: [0.1, 0.1, 0.1]}}
   - {{name: part, body: part, {shape}}}
 contacts: [{{between: [part, table]}}]
-initial: {{free: {{free: {{xyz_m: {xyz}, rpy_rad: {rpy}, velocity_m_per_s: [0.3, 0.05, -0.3]}}}}}}
+initial: {{free: {{free: {{xyz_m: {xyz}, rpy_rad: {rpy}, velocity_m_per_s: {velocity}}}}}}}
 """
 
 
-def scene(folder: Path, shape: str, regime: str, turned: Rotation, past: float, height: float) -> hs.Scene:
-    """A part whose lowest corner is so far past the border of the table, and so high over its face [m]."""
+def scene(
+    folder: Path,
+    shape: str,
+    regime: str,
+    turned: Rotation,
+    past: float,
+    height: float,
+    velocity: tuple[float, float, float] = (0.3, 0.05, -0.3),
+) -> hs.Scene:
+    """A part whose lowest corner is so far past the border of the table, and so high over its face [m].
+
+    velocity   [m/s] of the part.
+    """
     corners = turned.apply(CORNERS)
     place = np.array([TABLE + past, 0.01, TABLE + height]) - corners[corners[:, 2].argmin()]
     trimesh.convex.convex_hull(CORNERS).export(folder / "part.stl")
     path = folder / "scene.yaml"
     rpy = turned.as_euler("xyz").tolist()
-    path.write_text(SCENE.format(regime=regime, shape=shape, xyz=place.tolist(), rpy=rpy))
+    xyz, moves = place.tolist(), list(velocity)
+    path.write_text(SCENE.format(regime=regime, shape=shape, xyz=xyz, rpy=rpy, velocity=moves))
     return hs.load(path)
 
 
@@ -70,5 +82,22 @@ def test_a_corner_past_the_border_is_held_by_its_edges(tmp_path: Path, seed: int
     sim = hs.Simulation(scene(tmp_path, shape, regime, turned, past, height))
     assert depth(sim) <= 0.0
     for _ in range(TICKS):
+        sim.step()
+        assert depth(sim) < DEEPEST[regime]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("regime", ["exact", "time_stepping"])
+@pytest.mark.parametrize("seed", seeds(12, 300))
+def test_a_corner_that_comes_over_the_border_is_held(tmp_path: Path, seed: int, regime: str, shape: str):
+    rng = np.random.default_rng(seed)
+    turned = Rotation.random(random_state=rng)
+    past, height = 10.0 ** rng.uniform(-6.0, -3.5), 10.0 ** rng.uniform(-5.0, -3.2)
+    velocity = -(10.0 ** rng.uniform(-2.0, -0.4)), 0.05, -0.4
+    sim = hs.Simulation(scene(tmp_path, shape, regime, turned, past, height, velocity))
+    if depth(sim) > 0.0:  # an edge is in it already
+        height += 2.0 * depth(sim)
+        sim = hs.Simulation(scene(tmp_path, shape, regime, turned, past, height, velocity))
+    for _ in range(8):
         sim.step()
         assert depth(sim) < DEEPEST[regime]

@@ -13,9 +13,9 @@ import trimesh
 import yaml
 
 import hapticsim as hs
+from hapticsim.assemble.initial_check import place_of
 from hapticsim.assemble.overlap import overlap_of
 from tests.seeds import seeds
-from tools.scene_trial import place_of
 
 DEEPEST = 1e-6  # [m]
 GAIN = 1e-6  # of the energy

@@ -34,7 +34,7 @@ from hapticsim.kernels.units import put_features_in_places
 ROWS_FULL = int(Event.ROWS_FULL)
 ACROSS = 1e-6  # sin^2 of the angle between two edges from which they may meet
 LEAN = 0.1  # cosine of the angle to n up to which both sides of a shape may have its farthest edge, and
-# TURNS times the angle by which the shapes turn in a tick
+# TURNS times the angle by which the shapes turn in a tick; of edges that cross already, that by which n does
 TURNS = 2.0
 REACH = 2e-3  # [m] looked at beyond twice what the speeds at the start of the tick allow
 STEEPEST = 4.0  # depth of a line per length past the end of its edge, up to which the edge may come to meet
@@ -97,9 +97,10 @@ def put_edges(plan, state, ws, out, m, deepest):
 
     deepest   [m] down to which edges that cross already are held where they are; 0 within a tick.
     Where no row is left they are looked at as a tick begins alone: edges that cross are left out.
-    ws.foreseen becomes how long [s] the next piece may be for what found no place.
+    ws.foreseen becomes how long [s] the next piece may be for what found no place, and in a time step
+    ws.crowded the pairs where something found none.
     """
-    ws.foreseen[0] = math.inf
+    ws.foreseen[0], ws.crowded_pairs[0] = math.inf, 0
     if ws.reach[0] == 0.0:
         put_edges_between(plan, state, ws, out, m, deepest, 0, plan.contacts)
         return
@@ -124,7 +125,7 @@ def put_edges_between(plan, state, ws, out, m, deepest, begin, end):
             elif not full:
                 ws.left_over[0] = math.inf
                 fill_places(plan, state, ws, out, k, deepest)
-                foresee_left_over(plan, ws)
+                foresee_left_over(plan, ws, k)
             elif deepest > 0.0:
                 leave_out_edges(plan, state, ws, out, k, deepest)
             else:
@@ -136,10 +137,14 @@ def put_edges_between(plan, state, ws, out, m, deepest, begin, end):
 
 
 @kernel
-def foresee_left_over(plan, ws):
+def foresee_left_over(plan, ws, first):
     """End the next piece before features of the pair just looked at that found no place can meet, so that
-    they get one."""
-    if ws.left_over[0] < math.inf:
+    they get one; a time step notes the pair, whose places begin at ``first``."""
+    if ws.reach[0] > 0.0:
+        if ws.left_over[0] < math.inf:
+            ws.crowded[ws.crowded_pairs[0]] = first
+            ws.crowded_pairs[0] += 1
+    elif ws.left_over[0] < math.inf:
         way = ws.pair_view[BOUNDS, REACHES] - REACH  # twice that of the pair in a tick
         if ws.left_over[0] < way:
             ws.foreseen[0] = min(ws.foreseen[0], max(ws.left_over[0] / way, SHORTEST) * plan.tick_s)
@@ -247,7 +252,7 @@ def view_pair(plan, first, deepest, ws):
     view[1, 0], view[1, 1], view[1, 2] = in_axes(b0, b1, b2, b3, b4, b5, b6, b7, b8, a1, a4, a7)
     view[2, 0], view[2, 1], view[2, 2] = in_axes(b0, b1, b2, b3, b4, b5, b6, b7, b8, a2, a5, a8)
     view[MIDDLE, 0], view[MIDDLE, 1], view[MIDDLE, 2] = in_axes(b0, b1, b2, b3, b4, b5, b6, b7, b8, x, y, z)
-    view[BOUNDS, LEANS] = LEAN + TURNS * plan.tick_s * (turning(a, ws) + turning(b, ws))
+    view[BOUNDS, LEANS] = TURNS * plan.tick_s * (turning(a, ws) + turning(b, ws))
     view[BOUNDS, REACHES], view[BOUNDS, DEEPEST] = reach, deepest
     return True
 
@@ -318,25 +323,39 @@ def look_along(plan, state, first, i, j, ws):
         along_1, along_2 = nz, nx
     else:
         along_1, along_2 = nx, ny
-    lean, reach = view[BOUNDS, LEANS], view[BOUNDS, REACHES]
+    reach = view[BOUNDS, REACHES]
+    lean, lean_over = leans_of(view, math.sqrt(square), ws.reach[0] > 0.0)
     size_a, size_b = size_of(half_a) + plan.row_length[first] + reach, size_of(half_b) + reach
     mx = dx * view[0, 0] + dy * view[0, 1] + dz * view[0, 2]  # from B to A, in the axes of A
     my = dx * view[1, 0] + dy * view[1, 1] + dz * view[1, 2]
     mz = dx * view[2, 0] + dy * view[2, 1] + dz * view[2, 2]
     for edge_a in range(1 if is_round else 4):
         if not is_round and (
-            is_inner(edge_a, -along_p, -along_q, lean)
+            is_inner(edge_a, -along_p, -along_q, lean_over)
             or is_edge_far(half_a, i, edge_a, -mx, -my, -mz, size_b)
         ):
             continue
         for edge_b in range(4):
-            if not is_inner(edge_b, along_1, along_2, lean) and not is_edge_far(
+            if is_inner(edge_b, along_1, along_2, lean_over) or is_edge_far(
                 half_b, j, edge_b, dx, dy, dz, size_a
             ):
-                try_edges(
-                    plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, upright > STEEP, ws
-                )
+                continue
+            inner = is_inner(edge_b, along_1, along_2, lean)
+            inner = inner or (not is_round and is_inner(edge_a, -along_p, -along_q, lean))
+            steep = upright > STEEP
+            try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, steep, inner, ws)
     return apart
+
+
+@inlined
+def leans_of(view, size, stepping):
+    """LEAN for edges that are past their ends, and for those that cross over one another.
+
+    ``size`` is the sine of their angle: the direction across them turns the faster the less they are askew.
+    In a time step it may turn away again before they meet, and no piece ends there: such edges say nothing.
+    """
+    lean = LEAN + view[BOUNDS, LEANS]
+    return lean, (lean if stepping else LEAN + view[BOUNDS, LEANS] / size)
 
 
 @inlined
@@ -371,9 +390,10 @@ def is_edge_far(half, j, edge, x, y, z, size):
 
 
 @kernel
-def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, steep, ws):
+def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, askew, steep, inner, ws):
     """Put a pair of edges into the free place of least use, if it can meet and is nearer than what is there.
 
+    inner   whether one is on an inner side of its shape: they may meet if they cross over one another now.
     All is as in ``box_edges.nearest_on_edges``, in the axes of B.
     """
     view, half_a, half_b = ws.pair_view, plan.edge_half[first], plan.surface_half[first]
@@ -403,7 +423,7 @@ def try_edges(plan, state, first, i, j, edge_a, edge_b, nx, ny, nz, square, aske
     past = max(abs(s) - half_a[i], abs(t) - half_b[j]) + INSET
     most = view[BOUNDS, DEEPEST] if past <= 0.0 else STEEPEST * past  # beyond an end the line is inside
     way = past * math.sqrt(square)  # the less the edges are askew the faster runs the place where they cross
-    if way > reach or phi < -most:
+    if way > reach or phi < -most or (inner and (past > 0.0 or phi < 0.0)):
         return
     if askew and abs(past) < LEVEL:
         if not steep:

@@ -20,7 +20,6 @@ from hapticsim.kernels.events.edge_places import (
     BOUNDS,
     DEEPEST,
     FACE,
-    LEAN,
     LEANS,
     MIDDLE,
     REACH,
@@ -32,6 +31,7 @@ from hapticsim.kernels.events.edge_places import (
     UPRIGHT,
     fastest,
     in_axes,
+    leans_of,
     note_left_over,
     turning,
 )
@@ -64,13 +64,14 @@ def put_features(plan, state, ws, first, deepest):
     """Give the free places of the pair that begins at candidate ``first`` the features that are nearest at
     the frames and speeds in ws.
 
-    deepest   [m] down to which features that meet already are held where they are; 0 within a tick.
+    deepest   [m] down to which features that meet already are held where they are; 0 within a tick, and below
+              0 where nothing is put, and how deep the solids are is all that is asked.
     ws.guard1 is left with the gaps of features that meet, in their free places, inf of others; ws.guard2 is
     scratch.  Returns how deep [m] the solids are in one another where nothing holds that, else 0.
     """
     end = first + plan.edge_places[first]
     for k in range(first, end):
-        if not is_kept(plan, state, ws, k, deepest):
+        if deepest >= 0.0 and not is_kept(plan, state, ws, k, deepest):
             state.face[k], state.depth[k], ws.guard1[k] = 0, 0.0, math.inf
     if not view_hulls(plan, first, deepest, ws):
         return 0.0
@@ -85,6 +86,8 @@ def put_features(plan, state, ws, first, deepest):
     if apart < 0.0:
         apart = cross_edges(plan, state, first, near_a, near_b, apart, False, ws)
     is_round = plan.row_length[first] > 0.0  # a capsule, which may be apart where no axis of these says so
+    if deepest < 0.0:
+        return 0.0 if is_round else max(-apart, 0.0)
     if apart < -GAP_DEEP:
         return 0.0 if is_round else -apart
     if apart > reach:
@@ -376,7 +379,7 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
     that is more; with them, offer the edges that may meet of a pair that is so far apart.
     """
     view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES]
-    lean, radius = LEAN + view[BOUNDS, LEANS] if offers else STRICT, plan.row_length[first]
+    radius = plan.row_length[first]
     for i in range(near_a):
         e = plan.hull_edge[ws.hull_near[i]]
         px, py, pz = from_a(view, e[0], e[1], e[2])
@@ -395,6 +398,7 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
             if square < ACROSS:
                 continue
             size = math.sqrt(square)
+            lean, lean_over = leans_of(view, size, ws.reach[0] > 0.0) if offers else (STRICT, STRICT)
             out = (
                 nx * (fx + gx - d[7] - d[10]) + ny * (fy + gy - d[8] - d[11]) + nz * (fz + gz - d[9] - d[12])
             )
@@ -402,8 +406,9 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
             nx, ny, nz = nx / size, ny / size, nz / size
             least = min(nx * fx + ny * fy + nz * fz, nx * gx + ny * gy + nz * gz)
             most = max(nx * d[7] + ny * d[8] + nz * d[9], nx * d[10] + ny * d[11] + nz * d[12])
-            if least < -lean or most > lean:
+            if least < -lean_over or most > lean_over:
                 continue
+            inner = least < -lean or most > lean
             phi = nx * x + ny * y + nz * z - radius
             if not offers:
                 apart = max(apart, phi)
@@ -423,6 +428,8 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
                         x, y, z = s * ax + x, s * ay + y, s * az + z
                         askew = past_line(view, x, y, z, d[7], d[8], d[9], d[10], d[11], d[12]) <= INSET
                 way = past * abs(size)  # the less they are askew the faster runs the place where they cross
+                if inner and (past > 0.0 or phi < 0.0):
+                    continue
                 if way <= reach and not askew and is_not_below(phi, past, apart, view):
                     of_a = ws.hull_near[i] - plan.hull_edges[plan.hull_a[first]]
                     of_b = ws.hull_near[j] - plan.hull_edges[plan.hull_b[first]]

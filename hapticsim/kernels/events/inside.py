@@ -206,7 +206,8 @@ def overlook(plan, state, ws, worst):
     found = False
     for k in range(plan.contacts):
         inside = state.mode[k] == FREE and ws.overlooked[k] == 0 and ws.guard1[k] < -GAP_HIT
-        inside = inside and (is_corner_on_box(plan, k) or k == worst or ws.guard1[k] < -GAP_DEEP)
+        jumped = k == worst and plan.surface_kind[k] == ON_HULLS
+        inside = inside and (is_corner_on_box(plan, k) or jumped or ws.guard1[k] < -GAP_DEEP)
         if inside and may_jump(plan, k) and not is_near(plan, state, ws, k, 0.0):
             ws.overlooked[k] = 1
             found = True

@@ -469,6 +469,9 @@ class Workspace(Block):
     soon: Vector = of("nk")  # [m] after what way the features of a place may meet, at the soonest
     left_over: Vector = of(1)  # [m] the same of those of a pair that found no place
     foreseen: Vector = of(1)  # [s] how long the next piece may be for what found no place
+    crowded: IntVector = of("nk")  # first places of the pairs in which a time step left features over
+    crowded_pairs: IntVector = of(1)  # how many these are
+    crowded_depth: Vector = of("nk")  # [m] how deep the solids of each are in one another as the tick begins
     hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first
     hull_near: IntVector = of("2 * HULL")  # edges of both that may be near, those of A first
     around: IntMatrix = of("nm, AROUND")  # triangles near the sphere of a pair (mesh/nearby.py)

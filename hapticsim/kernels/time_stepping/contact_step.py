@@ -37,6 +37,7 @@ from hapticsim.kernels.time_stepping.balance import (
     take_gain,
     write_handle_force,
 )
+from hapticsim.kernels.time_stepping.crowded_pairs import note_depths, put_what_comes_in
 from hapticsim.kernels.time_stepping.effective_mass import factor_effective_mass
 from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
 from hapticsim.kernels.time_stepping.move_out import move_out
@@ -62,6 +63,7 @@ from hapticsim.kernels.units import (
 )
 
 TOUCH, LEAVE = int(Event.TOUCH), int(Event.LEAVE)
+OTHER_FEATURES = 2  # times that solids with more features near than places get others in a tick
 KEPT = 1e-6  # [m] a contact that does not push stays one while it is no farther open
 
 
@@ -83,6 +85,7 @@ def take_time_step(plan, state, inp, out, ws):
     find_idle_pairs(plan, state, ws)
     ws.reach[0] = reach_of(plan, state, ws)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
+    note_depths(plan, state, ws)
     if ws.sampled[0] == 0:
         report_sample(plan, state, inp, out, ws, 0)
     else:
@@ -91,15 +94,23 @@ def take_time_step(plan, state, inp, out, ws):
         stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], 0)
     near = gather_near(plan, state, out, ws)
     move_freely(plan, state, inp, ws)
+    copy(ws.q1, ws.free_q)
+    copy(ws.u1, ws.free_end_u)
     n = put_what_closes_first(plan, state, ws, near)
     if out.counts[REHEARSAL] == 1:  # the code and what it reads are warm
         return
     if not definite:
-        ws.u1[0] = math.nan  # the tick is refused
-    find_impulses(plan, state, ws, n)
+        ws.free_end_u[0] = math.nan  # the tick is refused
+    pushes = move_by_impulses(plan, state, ws, n)
+    for _ in range(OTHER_FEATURES):
+        if not put_what_comes_in(plan, state, out, ws):
+            break
+        near = gather_near(plan, state, out, ws)
+        place_frames(plan, ws, ws.free_q, ws.free_end_u, ws.qs)
+        n = put_what_closes_first(plan, state, ws, near)
+        pushes = move_by_impulses(plan, state, ws, n)
     note_contacts(plan, state, out, ws, n)
-    if mark_islands(plan, ws, n) > 0:
-        move_in_contact(plan, ws)
+    if pushes > 0:
         if ws.method[0] != RUNGE_KUTTA:  # stages were evaluated for another M
             terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])
         ws.free_gain[0] = free_gain(plan, ws)
@@ -127,12 +138,29 @@ def move_freely(plan, state, inp, ws):
 
 
 @kernel
+def move_by_impulses(plan, state, ws, n):
+    """Find the impulses of the n near contacts, and go from where the free motion ends, (ws.free_q,
+    ws.free_end_u), the frames in ws, to (ws.q1, ws.u1), what is in contact at the speeds before impulses.
+
+    Returns how many push.  The frames become those at ws.q1 where a pair is crowded.
+    """
+    copy(ws.free_q, ws.q1)
+    copy(ws.free_end_u, ws.u1)
+    find_impulses(plan, state, ws, n)
+    pushes = mark_islands(plan, ws, n)
+    if pushes > 0:
+        move_in_contact(plan, ws)
+        if ws.crowded_pairs[0] > 0:
+            place_frames(plan, ws, ws.q1, ws.us, ws.qs)
+    return pushes
+
+
+@kernel
 def find_impulses(plan, state, ws, n):
     """Impulses ws.near_x of the n near contacts; ws.us becomes the speeds after them, and ws.carried those
     before what closes is thrown back."""
-    copy(ws.u1, ws.free_end_u)
-    copy(ws.u1, ws.free_u)
-    put_in_start_axes(plan, ws, ws.q1, ws.free_u)
+    copy(ws.free_end_u, ws.free_u)
+    put_in_start_axes(plan, ws, ws.free_q, ws.free_u)
     copy(ws.free_u, ws.us)
     find_turning(plan, state, ws, n)
     bounces = False
@@ -235,7 +263,7 @@ def mark_islands(plan, ws, n):
 def move_in_contact(plan, ws):
     """Move trees in contact from ws.q0 with the speeds ws.us after the impulses; the others stay at ws.q1.
 
-    ws.ue becomes the displacement of the former, and ws.free_q where all would be without contacts.
+    ws.ue becomes the displacement of the former.
     """
     for t in range(plan.tree_first.size):
         for r in range(plan.tree_first[t], plan.tree_end[t]):
@@ -245,5 +273,4 @@ def move_in_contact(plan, ws):
             elif ws.moves[t] == TOUCHING:
                 speed = 0.5 * (ws.u0[r] + ws.us[r])
             ws.ue[r] = plan.tick_s * speed
-    copy(ws.q1, ws.free_q)
     displace_in_contact(plan, ws)

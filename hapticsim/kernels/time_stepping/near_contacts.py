@@ -18,7 +18,9 @@ from hapticsim.kernels.events.inside import (
     sort_one,
     takes_edges,
 )
-from hapticsim.kernels.geometry.corner import EDGE
+from hapticsim.kernels.geometry.contact import centre_in_box, is_corner_on_box
+from hapticsim.kernels.geometry.corner import EDGE, height_over
+from hapticsim.kernels.geometry.corner import past_edge as past_edge_of
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
@@ -96,9 +98,15 @@ def gather_near(plan, state, out, ws):
 @kernel
 def look_at(plan, state, out, k, ws):
     """Let candidate k go where it is past the edge of what held it, sort it where it is inside; return how
-    near it is, and the face that holds it or would."""
+    near it is, and the face that holds it or would.
+
+    A place keeps the features that it lets go: they may meet again within the tick.
+    """
     if state.mode[k] == HELD and is_lost(plan, state, k, ws.X):
+        features = state.face[k]
         let_go(plan, state, k)
+        if takes_edges(plan, k):
+            state.face[k] = features
         record(out, LEAVE, k, 0.0, 0.0)
     if state.mode[k] == FREE and not takes_edges(plan, k):
         if state.face[k] != 0 or out.gap[k] < 0.0:
@@ -139,15 +147,28 @@ def put_what_closes_first(plan, state, ws, n):
     first = 0
     for i in range(n):
         k = ws.near[i]
-        closes = ws.near_sure[i] == 1
-        if not closes and meets(plan, state, k, ws.X) and gap(plan, state, k, ws.X) < 0.0:
-            face = where(plan, state, k, ws.X)[0]
-            closes = ws.near_face[i] == 0 or ws.near_face[i] == face  # the row is of the former
-        if closes:
+        if ws.near_sure[i] == 1 or comes_in(plan, state, k, ws.near_face[i], ws.X):
             if first < i:
                 exchange(ws, first, i)
             first += 1
     return first
+
+
+@kernel
+def comes_in(plan, state, k, face, X):
+    """Whether candidate k is inside, under the face which would hold it as the tick began, if there was one.
+
+    A corner that came in over the edge of this face may be nearer to another one by now.
+    """
+    if face > 0 and is_corner_on_box(plan, k):
+        x, y, z = centre_in_box(plan, k, X)
+        half = plan.surface_half[k]
+        height = height_over(face, x, y, z, half[0], half[1], half[2])
+        past = past_edge_of(face, x, y, z, half[0], half[1], half[2])
+        return height < 0.0 and is_over(plan, k, height, past)
+    if not meets(plan, state, k, X) or gap(plan, state, k, X) >= 0.0:
+        return False
+    return face == 0 or where(plan, state, k, X)[0] == face  # the row is of the former
 
 
 @kernel

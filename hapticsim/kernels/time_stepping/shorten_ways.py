@@ -12,6 +12,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.solve.speed_selection import HALTED, record
 from hapticsim.kernels.time_stepping.balance import ALONE
+from hapticsim.kernels.time_stepping.crowded_pairs import is_deeper
 from hapticsim.kernels.time_stepping.near_contacts import find_gaps, past_edge
 
 DEEP = 5e-4  # [m] an island that comes deeper by its way goes a part of it
@@ -63,7 +64,8 @@ def scale_ways(plan, ws, whole):
 
 @kernel
 def mark_deep(plan, state, ws, n):
-    """Write to ws.deep which islands came deep, by ws.near_end; False where none did.
+    """Write to ws.deep which islands came deep, by ws.near_end or features that found no place; False where
+    none did.
 
     What comes into a part that moves alone is left: only the way of one of both could be shorter.
     """
@@ -75,12 +77,22 @@ def mark_deep(plan, state, ws, n):
         limit = min(-DEEP, ws.near_gap[i] - DEEPER)
         if ws.near_end[i] >= limit or is_alone(plan, ws, k) or past_edge(plan, state, k, ws.X):
             continue
-        for side in range(2):
-            t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
-            if t >= 0:
-                ws.deep[ws.island_of[t]] = 1
-                found = True
+        found = mark(plan, ws, k)
+    for i in range(ws.crowded_pairs[0]):
+        k = ws.crowded[i]
+        if not is_alone(plan, ws, k) and is_deeper(plan, state, ws, i):
+            found = mark(plan, ws, k)
     return found
+
+
+@kernel
+def mark(plan, ws, k):
+    """Write to ws.deep that the islands of candidate k are."""
+    for side in range(2):
+        t = plan.row_tree_a[k] if side == 0 else plan.row_tree_b[k]
+        if t >= 0:
+            ws.deep[ws.island_of[t]] = 1
+    return True
 
 
 @kernel
