@@ -37,7 +37,7 @@ HULLS = f8(_PLAN, _STATE, _WORKSPACE, int64, f8)
 AHEAD = f8(_PLAN, _STATE, _WORKSPACE, f8)
 NEARBY = types.Tuple((int64, f8))(_PLAN, _STATE, _WORKSPACE, int64)
 BORDER = types.Tuple((int64, f8, f8))(_PLAN, _STATE, _WORKSPACE, f8)
-FOLLOW = types.void(_PLAN, _STATE, _mat)
+FOLLOW = types.void(_PLAN, _STATE, _WORKSPACE)
 EDGES = types.void(_PLAN, _STATE, _WORKSPACE, _OUTPUT, int64, f8)
 FAR = types.void(_PLAN, _WORKSPACE, int64)
 TERMS = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE, _vec, _vec, f8, _vec)
@@ -181,10 +181,10 @@ def find_far_pairs(plan, ws, begins):
 
 
 @inlined
-def follow_meshes(plan, state, X):
+def follow_meshes(plan, state, ws):
     """Places on meshes go over to where they have come: ``events.follow_mesh.follow_all``."""
     if plan.follow_meshes != 0:
-        _follow_at(plan.follow_meshes)(plan, state, X)
+        _follow_at(plan.follow_meshes)(plan, state, ws)
 
 
 @inlined

@@ -38,7 +38,7 @@ gap = compiled(contact.gap_of, PLAN, STATE, INT, MATRIX)
 contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
 find_feature = compiled(mesh_search.find_feature, PLAN, STATE, INT, MATRIX)
 region_margin = compiled(mesh_features.region_margin, PLAN, INT, FLOAT, FLOAT, FLOAT)
-follow_meshes = compiled(follow_mesh.follow_all, PLAN, STATE, MATRIX)
+follow_meshes = compiled(follow_mesh.follow_all, PLAN, STATE, WORKSPACE)
 
 RADIUS = 0.05
 X_BM = Placement(rotation_from_rpy((0.3, -0.2, 0.5)), np.array([0.05, -0.03, 0.02]))
@@ -231,11 +231,12 @@ def test_where_a_region_ends_the_contact_goes_over_to_the_feature_that_is_as_nea
         ahead = border(assembly, feature, point, point + 0.3 * rng.normal(size=3))
         if ahead is None or is_inside(mesh.vertices[mesh.triangles], ahead):
             continue
-        X = frames(assembly, pose_with(rng, ahead), np.zeros(12)).X
+        ws = frames(assembly, pose_with(rng, ahead), np.zeros(12))
+        X = ws.X
         nearest = gap(assembly.plan, state, 0, X)
         state.face[0] = MESH_FEATURE + feature
         before = gap(assembly.plan, state, 0, X)
-        follow_meshes(assembly.plan, state, X)
+        follow_meshes(assembly.plan, state, ws)
         assert gap(assembly.plan, state, 0, X) == pytest.approx(before, abs=1e-8)
         if abs(nearest - before) < 1e-8:  # else something else came nearer on the way
             handed += 1

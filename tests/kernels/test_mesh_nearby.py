@@ -22,7 +22,7 @@ find_feature = compiled(mesh_search.find_feature, PLAN, STATE, INT, MATRIX)
 from_feature = compiled(mesh_features.from_feature, PLAN, INT, FLOAT, FLOAT, FLOAT)
 region_margin = compiled(mesh_features.region_margin, PLAN, INT, FLOAT, FLOAT, FLOAT)
 leaves_region = compiled(mesh_features.leaves_region, PLAN, INT, *10 * [FLOAT])
-follow_meshes = compiled(follow_mesh.follow_all, PLAN, STATE, MATRIX)
+follow_meshes = compiled(follow_mesh.follow_all, PLAN, STATE, WORKSPACE)
 
 RADIUS = 0.05
 MESHES = {
@@ -66,7 +66,7 @@ def test_a_list_says_what_the_tree_says_as_the_ball_moves(name):
             centre = centre + size * (way + 0.3 * rng.normal(size=3))
             put(assembly, ws, centre)
             if held:
-                follow_meshes(plan, state, ws.X)
+                follow_meshes(plan, state, ws)
             before = ws.around_place[0].copy()
             feature, phi = look_nearby(plan, state, ws, k)
             wanted = find_feature(plan, state, k, ws.X)

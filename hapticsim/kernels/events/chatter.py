@@ -80,7 +80,7 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
     rocks on a floor tilts by 1e-4 and slides, and the row of an edge that is tilted as little would stop it.
     """
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
-    follow_meshes(plan, state, ws.X)
+    follow_meshes(plan, state, ws)
     wake_touched(plan, state, ws, GAP_CAPTURE)
     mark_chattering(plan, state, ws)
     m = list_constraints(plan, state, ws)

@@ -25,7 +25,7 @@ def dispatch_event(plan, state, inp, ws, out, t, fired):
     block = block_of_guard(state, fired)
     if not is_of_block(state, fired) and is_on_mesh(plan, block):
         place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
-        follow_meshes(plan, state, ws.X)
+        follow_meshes(plan, state, ws)
         if not is_lost(plan, state, block, ws.X):
             return m
     if plan.block_law[block] != ONE_SIDED:

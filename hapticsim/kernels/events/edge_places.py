@@ -112,14 +112,14 @@ def put_edges(plan, state, ws, out, m, deepest):
 
 @kernel
 def put_edges_between(plan, state, ws, out, m, deepest, begin, end):
-    """The same of whole pairs, whose candidates are those from begin to end."""
-    full = m == ws.rows.size
+    """The same of whole pairs, whose candidates are those from begin to end; of one in a time step."""
+    full, steps = m == ws.rows.size, ws.reach[0] > 0.0
     k = begin
     while k < end:
         if takes_edges(plan, k) and plan.edge_places[k] > 0:
             if state.mode[k] < FREE:  # the pair sleeps
                 pass
-            elif ws.apart[k] > ws.reach[0] and are_empty(plan, state, k):
+            elif ws.apart[begin if steps else k] > ws.reach[0] and are_empty(plan, state, k):
                 for i in range(k, k + plan.edge_places[k]):
                     state.depth[i], ws.guard1[i] = 0.0, math.inf
             elif not full:
@@ -142,8 +142,9 @@ def foresee_left_over(plan, ws, first):
     they get one; a time step notes the pair, whose places begin at ``first``."""
     if ws.reach[0] > 0.0:
         if ws.left_over[0] < math.inf:
-            ws.crowded[ws.crowded_pairs[0]] = first
-            ws.crowded_pairs[0] += 1
+            i = ws.crowded_pairs[0]
+            ws.crowded[i], ws.crowded_depth[i] = first, ws.deep_by[0]
+            ws.crowded_pairs[0] = i + 1
     elif ws.left_over[0] < math.inf:
         way = ws.pair_view[BOUNDS, REACHES] - REACH  # twice that of the pair in a tick
         if ws.left_over[0] < way:
@@ -173,6 +174,7 @@ def fill_places(plan, state, ws, out, first, deepest):
     """Fill the places of the pair that begins at ``first``; solids deep in one another pass, and that
     is told as it begins."""
     if plan.surface_kind[first] == ON_EDGES:
+        ws.deep_by[0] = 0.0  # of boxes and capsules nobody asks
         put_edges_of_pair(plan, state, ws, first, deepest)
         return
     passes, free = False, -1

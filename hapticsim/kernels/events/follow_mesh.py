@@ -8,6 +8,7 @@ would turn at once, and the sphere touches the other side before it gets there.
 
 from __future__ import annotations
 
+from hapticsim.codes import EVERY_TICK
 from hapticsim.kernels.geometry.contact import sphere_centre
 from hapticsim.kernels.geometry.edges import past_border
 from hapticsim.kernels.geometry.mesh.contact import past_region
@@ -72,9 +73,22 @@ def border_ahead(plan, state, ws, seconds):
     return earliest
 
 
-def follow_all(plan, state, X):
-    """Give every place that has left the region of its feature the feature that it has come to."""
-    for k in range(plan.contacts):
+def follow_all(plan, state, ws):
+    """Give every place that has left the region of its feature, at the frames in ws, the feature that it has
+    come to."""
+    if plan.steps != EVERY_TICK:
+        follow_between(plan, state, 0, plan.contacts, ws.X)
+        return
+    for p in range(plan.pair_a.size):
+        begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+        if ws.idle[begin] == 0:
+            follow_between(plan, state, begin, end, ws.X)
+
+
+@kernel
+def follow_between(plan, state, begin, end, X):
+    """The same of the candidates from begin to end."""
+    for k in range(begin, end):
         if is_on_mesh(plan, k) and state.face[k] >= MESH_FEATURE and past_region(plan, state, k, X) > 0.0:
             follow(plan, state, k, X)
 

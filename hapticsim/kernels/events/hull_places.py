@@ -65,31 +65,35 @@ def put_features(plan, state, ws, first, deepest):
     the frames and speeds in ws.
 
     deepest   [m] down to which features that meet already are held where they are; 0 within a tick, and below
-              0 where nothing is put, and how deep the solids are is all that is asked.
-    ws.guard1 is left with the gaps of features that meet, in their free places, inf of others; ws.guard2 is
-    scratch.  Returns how deep [m] the solids are in one another where nothing holds that, else 0.
+              0 where nothing is put, and how deep the solids are is all that is asked, if deeper than that.
+    ws.guard1 is left with the gaps of features that meet, in their free places, inf of others, and ws.deep_by
+    with how deep [m] the solids are in one another; ws.guard2 is scratch.  Returns the same where nothing
+    holds that, else 0.
     """
     end = first + plan.edge_places[first]
+    is_round = plan.row_length[first] > 0.0  # a capsule, which may be apart where no axis of these says so
+    ws.deep_by[0] = 0.0
+    if is_round and deepest < 0.0:
+        return 0.0
     for k in range(first, end):
         if deepest >= 0.0 and not is_kept(plan, state, ws, k, deepest):
             state.face[k], state.depth[k], ws.guard1[k] = 0, 0.0, math.inf
     if not view_hulls(plan, first, deepest, ws):
         return 0.0
     reach = ws.pair_view[BOUNDS, REACHES]
-    apart, side, face = look_along_faces(plan, first, OF_B, -math.inf, OF_B, 0, ws)
-    if apart > reach:
+    enough = min(reach, deepest) if deepest < 0.0 else reach
+    apart, side, face = look_along_faces(plan, first, OF_B, -math.inf, OF_B, 0, enough, ws)
+    if apart > enough:
         return 0.0
-    apart, side, face = look_along_faces(plan, first, OF_A, apart, side, face, ws)
-    if apart > reach:
+    apart, side, face = look_along_faces(plan, first, OF_A, apart, side, face, enough, ws)
+    if apart > enough:
         return 0.0
     near_a, near_b = list_near_edges(plan, first, apart, side, face, ws)
     if apart < 0.0:
         apart = cross_edges(plan, state, first, near_a, near_b, apart, False, ws)
-    is_round = plan.row_length[first] > 0.0  # a capsule, which may be apart where no axis of these says so
-    if deepest < 0.0:
-        return 0.0 if is_round else max(-apart, 0.0)
-    if apart < -GAP_DEEP:
-        return 0.0 if is_round else -apart
+    ws.deep_by[0] = 0.0 if is_round else max(-apart, 0.0)
+    if deepest < 0.0 or apart < -GAP_DEEP:
+        return ws.deep_by[0]
     if apart > reach:
         return 0.0
     if not is_round:
@@ -201,11 +205,12 @@ def first_guess(plan, hull, other, side, view):
 
 
 @kernel
-def look_along_faces(plan, first, side, apart, best_side, best, ws):
+def look_along_faces(plan, first, side, apart, best_side, best, enough, ws):
     """How far apart [m] a pair is along the normals of the faces of one hull, to ws.hull_apart, and in all.
 
     Of a face that is deep below one vertex of the other, that is said, which is no less.  Returns the
-    largest, with the side and the face it is of; the arguments, where none is larger.
+    largest, with the side and the face it is of; the arguments, where none is larger; and the first that is
+    more than ``enough`` [m].
     """
     view, reach = ws.pair_view, ws.pair_view[BOUNDS, REACHES]
     hull, other = hulls_of(plan, first, side)
@@ -225,7 +230,7 @@ def look_along_faces(plan, first, side, apart, best_side, best, ws):
             if abs(gap) <= LEVEL:
                 touch_along(plan, face, side, view)
         ws.hull_apart[side * HULL + face - start] = gap
-        if apart > reach:
+        if apart > enough:
             break
     return apart, best_side, best
 
@@ -402,13 +407,14 @@ def cross_edges(plan, state, first, near_a, near_b, apart, offers, ws):
             out = (
                 nx * (fx + gx - d[7] - d[10]) + ny * (fy + gy - d[8] - d[11]) + nz * (fz + gz - d[9] - d[12])
             )
-            size = math.copysign(size, out)
-            nx, ny, nz = nx / size, ny / size, nz / size
+            sign = math.copysign(1.0, out)
+            nx, ny, nz = sign * nx, sign * ny, sign * nz
             least = min(nx * fx + ny * fy + nz * fz, nx * gx + ny * gy + nz * gz)
             most = max(nx * d[7] + ny * d[8] + nz * d[9], nx * d[10] + ny * d[11] + nz * d[12])
-            if least < -lean_over or most > lean_over:
+            if least < -lean_over * size or most > lean_over * size:  # nearly all
                 continue
-            inner = least < -lean or most > lean
+            inner = least < -lean * size or most > lean * size
+            nx, ny, nz, size = nx / size, ny / size, nz / size, sign * size
             phi = nx * x + ny * y + nz * z - radius
             if not offers:
                 apart = max(apart, phi)

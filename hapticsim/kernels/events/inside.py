@@ -28,6 +28,7 @@ from hapticsim.kernels.geometry.contact import (
     witness,
 )
 from hapticsim.kernels.geometry.corner import EDGE, FACES, LEVEL, height_over, past_edge
+from hapticsim.kernels.geometry.hull_contact import hulls_place
 from hapticsim.kernels.geometry.mesh.contact import mesh_witness
 from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE, NO_FEATURE, is_on_mesh, is_waiting
 from hapticsim.kernels.haptics.safety import take_force_away
@@ -54,6 +55,9 @@ def find_place(plan, state, k, X):
 
     Of a sphere, and on a plane: 0, the gap and a number below zero; on a side alone how far past its end.
     """
+    if plan.surface_kind[k] == ON_HULLS:
+        phi, past = hulls_place(plan, state, k, X)
+        return state.face[k], phi, past
     if has_ends(plan, k):
         face = state.face[k] if takes_edges(plan, k) else 0
         return face, witness(plan, state, k, X)[0], past_side(plan, state, k, X)
@@ -120,9 +124,19 @@ def where_of_free(plan, state, ws, k):
 @kernel
 def is_near(plan, state, ws, k, reach):
     """True when free candidate k is at most reach [m] over what can hold it, and not too deep to be held."""
-    if has_no_gap(plan, state, k) or gap_of_free(plan, state, ws, k) > reach + LEVEL:
+    if has_no_gap(plan, state, k):
+        return False
+    follows = takes_edges(plan, k) or is_on_mesh(plan, k)  # the gap, from the place
+    if not follows and gap_of_free(plan, state, ws, k) > reach + LEVEL:
         return False
     _, height, past = where_of_free(plan, state, ws, k)
+    return is_place_near(plan, state, k, height, past, reach)
+
+
+@kernel
+def is_place_near(plan, state, k, height, past, reach):
+    """The same of one that has a gap, no more than ``reach``, and is so high over what can hold it, and so far
+    past its edge [m]."""
     most = 0.0 if takes_edges(plan, k) else EDGE
     return past <= most and -deepest_held(plan, k) <= height - state.depth[k] <= reach
 

@@ -45,11 +45,12 @@ def report_witnesses(plan, state, out, ws):
         return
     for p in range(plan.pair_a.size):
         begin, end = plan.pair_first[p], plan.pair_first[p + 1]
-        if ws.apart[begin] == 0.0:
+        apart = ws.apart[begin]
+        if apart == 0.0:
             report_between(plan, state, out, ws, begin, end)
         else:
             for k in range(begin, end):
-                out.gap[k] = ws.apart[k]
+                out.gap[k] = apart
 
 
 @kernel

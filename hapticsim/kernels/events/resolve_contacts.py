@@ -121,7 +121,7 @@ def gather_rows(plan, state, ws, out, t, leaving):
     Contacts that are imposed come before new ones where there are not rows enough.  What closes and is left
     out is let through, and told.
     """
-    follow_meshes(plan, state, ws.X)
+    follow_meshes(plan, state, ws)
     wake_touched(plan, state, ws, GAP_CAPTURE)
     m = list_constraints(plan, state, ws)
     room = ws.rows.size - m

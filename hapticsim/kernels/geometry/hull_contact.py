@@ -151,6 +151,17 @@ def hulls_witness(plan, state, k, X):
 
 
 @inlined
+def hulls_place(plan, state, k, X):
+    """The gap [m] of ``hulls_witness``, and how far the features are past where they meet [m], below 0
+    within."""
+    if not has_features(state, k):
+        return NOWHERE, NOWHERE
+    contact = hull_contact(plan, state, k, X)
+    phi, past = contact[6] - plan.row_length[k], contact[16]
+    return phi if past <= 0.0 else max(phi, 0.0) + past, past
+
+
+@inlined
 def hulls_gap(plan, state, k, X):
     """Gap of a place for two hulls [m] over where it is held, as ``contact.gap_of``; inf where empty."""
     return hulls_witness(plan, state, k, X)[0] - state.depth[k] if has_features(state, k) else math.inf

@@ -472,6 +472,7 @@ class Workspace(Block):
     crowded: IntVector = of("nk")  # first places of the pairs in which a time step left features over
     crowded_pairs: IntVector = of(1)  # how many these are
     crowded_depth: Vector = of("nk")  # [m] how deep the solids of each are in one another as the tick begins
+    deep_by: Vector = of(1)  # [m] the same of the pair that was looked at last
     hull_apart: Vector = of("2 * HULL")  # [m] along each face of two hulls, those of B first
     hull_near: IntVector = of("2 * HULL")  # edges of both that may be near, those of A first
     around: IntMatrix = of("nm, AROUND")  # triangles near the sphere of a pair (mesh/nearby.py)
@@ -480,6 +481,10 @@ class Workspace(Block):
     around_place: Matrix = of("nm, 4")  # [m] this place, in the axes of the mesh, and how far from it all are
     # listed; below 0: there were too many, and how far from it there may be fewer
     around_count: IntVector = of("nm")
+    asked_at: Matrix = of(
+        "nm, 3"
+    )  # [m] where the nearest feature was asked for last, in the axes of the mesh
+    asked_feature: IntVector = of("nm")  # and which it is
     around_more: Vector = of("nm")  # [m] by how much the next list is to reach farther
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate

@@ -74,7 +74,7 @@ def check_constraints(plan, state, inp, ws, out, t, m):
 @kernel
 def leave_lost_corners(plan, state, out, ws, m):
     """Delete the rows of corners that slid past the edge of their face; return the rows left."""
-    follow_meshes(plan, state, ws.X)
+    follow_meshes(plan, state, ws)
     for i in range(ws.counts[HELD_ROWS], m):
         if is_lost(plan, state, ws.rows[i], ws.X):
             state.mode[ws.rows[i]] = FREE

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_PLANE
+from hapticsim.codes import EVERY_TICK, ON_PLANE, ON_RIM, ON_SUPPORT
 from hapticsim.kernels.events.edge_places import REACH, fastest
 from hapticsim.kernels.geometry.point import shape_pose, surface_pose
 from hapticsim.kernels.machine_code.jit import kernel
@@ -21,6 +21,8 @@ NEAR = 1e-3  # [m] a pair that a trial step finds no farther apart than this is 
 
 def find_far_pairs(plan, ws, begins):
     """Write ws.apart at the frames in ws: of the candidates of pairs that are far how far [m], of others 0.
+
+    Where every tick is a time step, of the first candidate of each pair alone.
 
     begins   1 where a piece begins: the speeds in ws say what is far.  0 after a trial step: of what was far
     that which came near is no longer.
@@ -47,7 +49,8 @@ def find_far_pairs(plan, ws, begins):
             apart = 0.0
         elif begins == 0:
             continue
-        for k in range(first, plan.pair_first[p + 1]):
+        end = first + 1 if plan.steps == EVERY_TICK else plan.pair_first[p + 1]
+        for k in range(first, end):
             ws.apart[k] = apart
 
 
@@ -60,7 +63,8 @@ def volumes_apart(plan, first, a, b, limit, ws):
     """
     A, radius = ws.volume_X[a], plan.volume_radius[a]
     if b < 0:
-        if plan.surface_kind[first] != ON_PLANE:
+        kind = plan.surface_kind[first]
+        if kind != ON_PLANE and kind != ON_RIM and kind != ON_SUPPORT:
             return 0.0
         _, _, nx, _, _, ny, _, _, nz, ox, oy, oz = surface_pose(plan, first, ws.X)
         return nx * (A[9] - ox) + ny * (A[10] - oy) + nz * (A[11] - oz) - radius

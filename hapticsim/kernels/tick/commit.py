@@ -29,7 +29,8 @@ def checkpoint(plan, state, ws):
         ws.good_mode[b] = state.mode[b]
     if plan.steps != EVERY_TICK:
         copy(state.mode, ws.touched)
-    copy(state.friction, ws.slip_force)
+    for c in range(plan.contacts, state.friction.size):
+        ws.slip_force[c] = state.friction[c]
     if plan.steps == CROWDED_TICKS:
         copy(state.face, ws.good_face)
         copy(state.depth, ws.good_depth)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from hapticsim.codes import EVERY_TICK
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.coupling import handle_motion
 from hapticsim.kernels.haptics.hand import seat_orientation
@@ -23,7 +24,7 @@ def take_requests(plan, state, inp, out, ws):
 
     Returns the state of the force output before, and whether the tick before was refused.
     """
-    clear_tick(out, ws)
+    clear_tick(plan, out, ws)
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
     checkpoint(plan, state, ws)
@@ -41,7 +42,7 @@ def take_requests(plan, state, inp, out, ws):
 
 
 @kernel
-def clear_tick(out, ws):
+def clear_tick(plan, out, ws):
     """Forget what the tick before counted."""
     ws.work[SPARE] = ws.reach[0] = 0.0
     ws.foreseen[0] = math.inf
@@ -52,8 +53,9 @@ def clear_tick(out, ws):
         ws.fires[k] = 0
     for k in range(ws.overlooked.size):
         ws.overlooked[k] = 0
-    for k in range(ws.apart.size):
-        ws.apart[k] = 0.0
+    if plan.steps != EVERY_TICK:  # there all of it is written anew
+        for k in range(ws.apart.size):
+            ws.apart[k] = 0.0
     out.counts[EVENTS] = 0
     out.counts[PIECES] = 0
     out.counts[CHOICES] = out.counts[TRIALS] = 0

@@ -127,11 +127,14 @@ def wake_touched(plan, state, ws, within):
     before, now = ws.sleepers[0], -1
     while ws.sleepers[0] > 0 and now != ws.sleepers[0]:
         now = ws.sleepers[0]
-        for k in range(plan.contacts):
-            if state.mode[k] == ASLEEP_HELD or (
-                state.mode[k] == FREE and is_within(plan, state, ws, k, within)
-            ):
-                wake_both(plan, ws, k)
+        for p in range(plan.pair_a.size):
+            begin, end = plan.pair_first[p], plan.pair_first[p + 1]
+            apart = ws.apart[begin]
+            for k in range(begin, end):
+                if state.mode[k] == ASLEEP_HELD or (
+                    state.mode[k] == FREE and is_within(plan, state, ws, k, apart, within)
+                ):
+                    wake_both(plan, ws, k)
         for k in range(plan.contacts):
             if state.mode[k] < FREE and not sleeps(plan, ws, k):
                 state.mode[k] = HELD if state.mode[k] == ASLEEP_HELD else FREE
@@ -139,11 +142,12 @@ def wake_touched(plan, state, ws, within):
 
 
 @kernel
-def is_within(plan, state, ws, k, within):
-    """Whether candidate k is about a place, and open by no more than ``within`` [m]."""
+def is_within(plan, state, ws, k, apart, within):
+    """Whether candidate k is about a place, and open by no more than ``within`` [m]; ``apart`` as in
+    ws.apart."""
     if takes_edges(plan, k) and state.face[k] == 0:
         return False
-    return (ws.apart[k] if ws.apart[k] > 0.0 else gap(plan, state, k, ws.X)) <= within
+    return (apart if apart > 0.0 else gap(plan, state, k, ws.X)) <= within
 
 
 def count_rest(plan, state, out, ws):

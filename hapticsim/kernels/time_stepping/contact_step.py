@@ -37,7 +37,7 @@ from hapticsim.kernels.time_stepping.balance import (
     take_gain,
     write_handle_force,
 )
-from hapticsim.kernels.time_stepping.crowded_pairs import note_depths, put_what_comes_in
+from hapticsim.kernels.time_stepping.crowded_pairs import put_what_comes_in
 from hapticsim.kernels.time_stepping.effective_mass import factor_effective_mass
 from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
 from hapticsim.kernels.time_stepping.move_out import move_out
@@ -80,12 +80,11 @@ def take_time_step(plan, state, inp, out, ws):
     write_handle_force(plan, state, inp, ws, 0.0, ws.handle_force)
     copy(ws.q0, ws.put_q)
     begin_balance(plan, state, ws, False)
-    follow_meshes(plan, state, ws.X)
-    find_far_pairs(plan, ws, 1)
     find_idle_pairs(plan, state, ws)
+    follow_meshes(plan, state, ws)
+    find_far_pairs(plan, ws, 1)
     ws.reach[0] = reach_of(plan, state, ws)
     put_edges_in_places(plan, state, ws, out, 0, GAP_DEEP)
-    note_depths(plan, state, ws)
     if ws.sampled[0] == 0:
         report_sample(plan, state, inp, out, ws, 0)
     else:

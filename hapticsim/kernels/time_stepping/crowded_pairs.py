@@ -17,37 +17,31 @@ from hapticsim.kernels.units import gap, put_features_in_places
 COMES_IN = 1e-6  # [m] solids that come deeper in a tick may get other features
 UNSEEN = 5e-4  # [m] what comes deeper by its way all the same goes a part of it: nothing moves it out
 SEEN = 0.5  # of the depth of both, at least, that of the deepest features has to be
-ASK_DEPTH = -1.0  # of solids, and put nothing
 
 
 @kernel
-def depth_of_solids(plan, state, ws, first):
-    """How deep [m] both solids of the pair whose places begin at ``first`` are in one another, at the frames
-    in ws; 0 of boxes and capsules."""
+def depth_beyond(plan, state, ws, i, more):
+    """How deep [m] the solids of the crowded pair i are in one another at the frames in ws, where that is
+    ``more`` than as the tick began; else 0, and of boxes and capsules."""
+    first, least = ws.crowded[i], ws.crowded_depth[i] + more
     if plan.surface_kind[first] != ON_HULLS:
         return 0.0
-    return put_features_in_places(plan, state, ws, first, ASK_DEPTH)
-
-
-@kernel
-def note_depths(plan, state, ws):
-    """Write to ws.crowded_depth how deep [m] the solids of crowded pairs are as the tick begins."""
-    for i in range(ws.crowded_pairs[0]):
-        ws.crowded_depth[i] = depth_of_solids(plan, state, ws, ws.crowded[i])
+    depth = put_features_in_places(plan, state, ws, first, -least)
+    return depth if depth > least else 0.0
 
 
 @kernel
 def is_deeper(plan, state, ws, i):
     """Whether the solids of the crowded pair i are deep in one another, and deeper than they began."""
-    return depth_of_solids(plan, state, ws, ws.crowded[i]) > ws.crowded_depth[i] + UNSEEN
+    return depth_beyond(plan, state, ws, i, UNSEEN) > 0.0
 
 
 @kernel
-def comes_in_unseen(plan, state, ws, first, began):
-    """Whether the solids of a pair that began so deep [m] in one another come deeper, and the features in its
-    places are much less deep."""
-    depth = depth_of_solids(plan, state, ws, first)
-    if depth <= began + COMES_IN or depth > GAP_DEEP:
+def comes_in_unseen(plan, state, ws, i):
+    """Whether the solids of the crowded pair i come deeper in one another, and the features in its places are
+    much less deep."""
+    first, depth = ws.crowded[i], depth_beyond(plan, state, ws, i, COMES_IN)
+    if not 0.0 < depth <= GAP_DEEP:
         return False
     for k in range(first, first + plan.edge_places[first]):
         if gap(plan, state, k, ws.X) < -SEEN * depth:
@@ -66,7 +60,7 @@ def put_what_comes_in(plan, state, out, ws):
     found = False
     for i in range(ws.crowded_pairs[0]):
         first = ws.crowded[i]
-        if comes_in_unseen(plan, state, ws, first, ws.crowded_depth[i]):
+        if comes_in_unseen(plan, state, ws, i):
             put_features_in_places(plan, state, ws, first, GAP_DEEP)
             found = True
     if not found:

@@ -14,12 +14,13 @@ from hapticsim.kernels.events.inside import (
     GAP_DEEP,
     forget_feature,
     has_no_gap,
-    is_near,
+    is_place_near,
     sort_one,
     takes_edges,
+    where_of_free,
 )
 from hapticsim.kernels.geometry.contact import centre_in_box, is_corner_on_box
-from hapticsim.kernels.geometry.corner import EDGE, height_over
+from hapticsim.kernels.geometry.corner import EDGE, LEVEL, height_over
 from hapticsim.kernels.geometry.corner import past_edge as past_edge_of
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
@@ -29,7 +30,7 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import gap, where, write_contact_row
+from hapticsim.kernels.units import gap, gap_of_free, where, write_contact_row
 
 LEAVE = int(Event.LEAVE)
 ROWS_FULL, NO_ROOM = int(Event.ROWS_FULL), int(Fault.ROWS_FULL)
@@ -129,12 +130,23 @@ def how_near(plan, state, out, k, reach, ws):
     if plan.surface_kind[k] == ON_PLANE:  # it has one face, without an edge
         height = out.gap[k] if state.mode[k] == HELD else out.gap[k] - state.depth[k]
         return (NEAR if height >= -GAP_DEEP else FAR), 0
-    face, height, past = where(plan, state, k, ws.X)
     if state.mode[k] == HELD:
+        face, height, past = where(plan, state, k, ws.X)
         return (NEAR if is_over(plan, k, height, past) else FAR), face
-    if is_near(plan, state, ws, k, reach):
+    face, height, past = where_of_free(plan, state, ws, k)
+    if gap_over(plan, state, ws, k, height) <= reach + LEVEL and is_place_near(
+        plan, state, k, height, past, reach
+    ):
         return NEAR, face
     return (BESIDE if 0.0 <= height <= reach else FAR), face
+
+
+@inlined
+def gap_over(plan, state, ws, k, height):
+    """The gap of a free candidate [m] that is so high over what can hold it, and not past an end of it."""
+    if takes_edges(plan, k) or is_on_mesh(plan, k):
+        return height - state.depth[k]
+    return gap_of_free(plan, state, ws, k)
 
 
 @kernel
@@ -147,7 +159,7 @@ def put_what_closes_first(plan, state, ws, n):
     first = 0
     for i in range(n):
         k = ws.near[i]
-        if ws.near_sure[i] == 1 or comes_in(plan, state, k, ws.near_face[i], ws.X):
+        if ws.near_sure[i] == 1 or comes_in(plan, state, k, ws.near_face[i], ws):
             if first < i:
                 exchange(ws, first, i)
             first += 1
@@ -155,20 +167,21 @@ def put_what_closes_first(plan, state, ws, n):
 
 
 @kernel
-def comes_in(plan, state, k, face, X):
-    """Whether candidate k is inside, under the face which would hold it as the tick began, if there was one.
+def comes_in(plan, state, k, face, ws):
+    """Whether the free candidate k is inside, under the face which would hold it as the tick began, if there was one.
 
     A corner that came in over the edge of this face may be nearer to another one by now.
     """
     if face > 0 and is_corner_on_box(plan, k):
-        x, y, z = centre_in_box(plan, k, X)
+        x, y, z = centre_in_box(plan, k, ws.X)
         half = plan.surface_half[k]
         height = height_over(face, x, y, z, half[0], half[1], half[2])
         past = past_edge_of(face, x, y, z, half[0], half[1], half[2])
         return height < 0.0 and is_over(plan, k, height, past)
-    if not meets(plan, state, k, X) or gap(plan, state, k, X) >= 0.0:
+    now, height, past = where_of_free(plan, state, ws, k)
+    if not is_over(plan, k, height, past) or gap_over(plan, state, ws, k, height) >= 0.0:
         return False
-    return face == 0 or where(plan, state, k, X)[0] == face  # the row is of the former
+    return face == 0 or now == face  # the row is of the former
 
 
 @kernel

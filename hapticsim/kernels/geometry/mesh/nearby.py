@@ -62,6 +62,19 @@ def nearby_feature(plan, state, ws, k, x, y, z):
     """``mesh.search.find_feature`` of place k, whose centre is at (x, y, z) in its mesh."""
     first = first_place(plan, k)
     alone = is_first_alone(plan, state, k, first)
+    if not alone:
+        return look_for_feature(plan, state, ws, k, first, False, x, y, z)
+    at = ws.asked_at[first]
+    if at[0] == x and at[1] == y and at[2] == z:  # the nearest of all depends on nothing else
+        return ws.asked_feature[first]
+    found = look_for_feature(plan, state, ws, k, first, True, x, y, z)
+    at[0], at[1], at[2], ws.asked_feature[first] = x, y, z, found
+    return found
+
+
+@kernel
+def look_for_feature(plan, state, ws, k, first, alone, x, y, z):
+    """The same, by the list of the pair that begins at ``first``, or the tree."""
     found, distance = look_through(plan, state, ws, k, first, alone, x, y, z)
     if distance < math.inf:
         return found
