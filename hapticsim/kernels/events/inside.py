@@ -135,8 +135,8 @@ def is_near(plan, state, ws, k, reach):
 
 @kernel
 def is_place_near(plan, state, k, height, past, reach):
-    """The same of one that has a gap, no more than ``reach``, and is so high over what can hold it, and so far
-    past its edge [m]."""
+    """The same of one whose gap is no more than ``reach``, so high over what can hold it, and so far past its
+    edge [m]."""
     most = 0.0 if takes_edges(plan, k) else EDGE
     return past <= most and -deepest_held(plan, k) <= height - state.depth[k] <= reach
 

@@ -481,10 +481,8 @@ class Workspace(Block):
     around_place: Matrix = of("nm, 4")  # [m] this place, in the axes of the mesh, and how far from it all are
     # listed; below 0: there were too many, and how far from it there may be fewer
     around_count: IntVector = of("nm")
-    asked_at: Matrix = of(
-        "nm, 3"
-    )  # [m] where the nearest feature was asked for last, in the axes of the mesh
-    asked_feature: IntVector = of("nm")  # and which it is
+    asked: Matrix = of("nm, 4")  # [m] where the nearest feature was asked for last, in the axes of the mesh,
+    # and -1 less its number
     around_more: Vector = of("nm")  # [m] by how much the next list is to reach farther
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate

@@ -168,7 +168,7 @@ def put_what_closes_first(plan, state, ws, n):
 
 @kernel
 def comes_in(plan, state, k, face, ws):
-    """Whether the free candidate k is inside, under the face which would hold it as the tick began, if there was one.
+    """Whether the free candidate k is inside, under the face that would hold it as the tick began, if any.
 
     A corner that came in over the edge of this face may be nearer to another one by now.
     """

@@ -64,11 +64,11 @@ def nearby_feature(plan, state, ws, k, x, y, z):
     alone = is_first_alone(plan, state, k, first)
     if not alone:
         return look_for_feature(plan, state, ws, k, first, False, x, y, z)
-    at = ws.asked_at[first]
-    if at[0] == x and at[1] == y and at[2] == z:  # the nearest of all depends on nothing else
-        return ws.asked_feature[first]
+    asked = ws.asked[first]
+    if asked[3] < 0.0 and asked[0] == x and asked[1] == y and asked[2] == z:
+        return -1 - int(asked[3])  # the nearest of all depends on nothing else
     found = look_for_feature(plan, state, ws, k, first, True, x, y, z)
-    at[0], at[1], at[2], ws.asked_feature[first] = x, y, z, found
+    asked[0], asked[1], asked[2], asked[3] = x, y, z, -1.0 - found
     return found
 
 
