@@ -292,6 +292,13 @@ def apart_along_faces(plan, first, ws):
 
 
 @kernel
+def depth_along_faces(plan, first, ws):
+    """How deep [m] two boxes, or a box and a capsule, are in one another at most at the frames in ws, by the
+    normals of their faces."""
+    return max(-apart_along_faces(plan, first, ws), 0.0) if view_pair(plan, first, 0.0, ws) else 0.0
+
+
+@kernel
 def look_along(plan, state, first, i, j, ws):
     """Look at the edges of A along its axis i and of B along its axis j; return how far apart [m] both shapes
     are along n, across both edges, or less than anything where these are parallel.

@@ -65,7 +65,8 @@ def put_features(plan, state, ws, first, deepest):
     the frames and speeds in ws.
 
     deepest   [m] down to which features that meet already are held where they are; 0 within a tick, and below
-              0 where nothing is put, and how deep the solids are is all that is asked, if deeper than that.
+              0 where nothing is put, and how deep the solids are is all that is asked, if deeper than that; a
+              capsule may be less deep.
     ws.guard1 is left with the gaps of features that meet, in their free places, inf of others, and ws.deep_by
     with how deep [m] the solids are in one another; ws.guard2 is scratch.  Returns the same where nothing
     holds that, else 0.
@@ -73,8 +74,6 @@ def put_features(plan, state, ws, first, deepest):
     end = first + plan.edge_places[first]
     is_round = plan.row_length[first] > 0.0  # a capsule, which may be apart where no axis of these says so
     ws.deep_by[0] = 0.0
-    if is_round and deepest < 0.0:
-        return 0.0
     for k in range(first, end):
         if deepest >= 0.0 and not is_kept(plan, state, ws, k, deepest):
             state.face[k], state.depth[k], ws.guard1[k] = 0, 0.0, math.inf
@@ -91,8 +90,10 @@ def put_features(plan, state, ws, first, deepest):
     near_a, near_b = list_near_edges(plan, first, apart, side, face, ws)
     if apart < 0.0:
         apart = cross_edges(plan, state, first, near_a, near_b, apart, False, ws)
+    if deepest < 0.0:
+        return 0.0 if apart > enough else -apart
     ws.deep_by[0] = 0.0 if is_round else max(-apart, 0.0)
-    if deepest < 0.0 or apart < -GAP_DEEP:
+    if apart < -GAP_DEEP:
         return ws.deep_by[0]
     if apart > reach:
         return 0.0

@@ -24,7 +24,7 @@ def depth_beyond(plan, state, ws, i, more):
     """How deep [m] the solids of the crowded pair i are in one another at the frames in ws, where that is
     ``more`` than as the tick began; else 0, and of boxes and capsules."""
     first, least = ws.crowded[i], ws.crowded_depth[i] + more
-    if plan.surface_kind[first] != ON_HULLS:
+    if plan.surface_kind[first] != ON_HULLS or plan.row_length[first] > 0.0:
         return 0.0
     depth = put_features_in_places(plan, state, ws, first, -least)
     return depth if depth > least else 0.0

@@ -11,7 +11,7 @@ from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.time_stepping.balance import gain_at, kinetic_in_contact
 from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
-from hapticsim.kernels.time_stepping.near_contacts import find_gaps, meets, past_edge
+from hapticsim.kernels.time_stepping.near_contacts import find_gaps, is_deeper_than_solids, meets, past_edge
 from hapticsim.kernels.time_stepping.near_islands import island_of_near
 
 INSIDE = 1e-9  # [m] what is deeper at the end of a step is moved out
@@ -86,8 +86,10 @@ def find_ways_out(plan, state, ws, n):
         depth, b = ws.near_least[i], island_of_near(plan, ws, i)
         if depth <= 0.0:
             continue
-        held = meets(plan, state, ws.near[i], ws.X)
-        if held or not past_edge(plan, state, ws.near[i], ws.X):  # also what is deeper than anything is held
+        k = ws.near[i]
+        apart = is_deeper_than_solids(plan, state, ws, k, -depth)
+        held = not apart and meets(plan, state, k, ws.X)
+        if held or not (apart or past_edge(plan, state, k, ws.X)):  # also deeper than held
             ws.depth[b] = max(ws.depth[b], depth)
         if not held:
             ws.near_least[i] = -FREE_WAY

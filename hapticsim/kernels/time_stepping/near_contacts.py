@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import ON_PLANE, Event, Fault
-from hapticsim.kernels.events.edge_places import turning
+from hapticsim.codes import ON_HULLS, ON_PLANE, Event, Fault
+from hapticsim.kernels.events.edge_places import depth_along_faces, turning
 from hapticsim.kernels.events.inside import (
     GAP_DEEP,
     forget_feature,
@@ -23,20 +23,21 @@ from hapticsim.kernels.geometry.contact import centre_in_box, is_corner_on_box
 from hapticsim.kernels.geometry.corner import EDGE, LEVEL, height_over
 from hapticsim.kernels.geometry.corner import past_edge as past_edge_of
 from hapticsim.kernels.geometry.edges import is_lost
-from hapticsim.kernels.geometry.mesh.search import is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import first_place, is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_solve_between, ldl_solve_six
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import gap, gap_of_free, where, write_contact_row
+from hapticsim.kernels.units import gap, gap_of_free, put_features_in_places, where, write_contact_row
 
 LEAVE = int(Event.LEAVE)
 ROWS_FULL, NO_ROOM = int(Event.ROWS_FULL), int(Fault.ROWS_FULL)
 REACH = 1e-3  # [m] looked at beyond what the speeds at the start of the tick allow
 FAR, BESIDE, NEAR = 0, 1, 2
 FREE_BODY = 6  # speeds of a body that is joined to none
+JUMPED = 1e-5  # [m] features of two solids that are deeper may have come over a border
 SOFT = 1e-14  # of the largest J M^-1 J': a row that nothing can move along
 
 
@@ -181,7 +182,21 @@ def comes_in(plan, state, k, face, ws):
     now, height, past = where_of_free(plan, state, ws, k)
     if not is_over(plan, k, height, past) or gap_over(plan, state, ws, k, height) >= 0.0:
         return False
+    if is_deeper_than_solids(plan, state, ws, k, height - state.depth[k]):
+        return False
     return face == 0 or now == face  # the row is of the former
+
+
+@kernel
+def is_deeper_than_solids(plan, state, ws, k, phi):
+    """Whether candidate k, with the gap phi [m], is about features of two solids that are farther inside one
+    another than the solids are, at the frames in ws: these have not met there."""
+    if not takes_edges(plan, k) or phi >= -JUMPED:
+        return False
+    first = first_place(plan, k)
+    if plan.surface_kind[k] == ON_HULLS:
+        return put_features_in_places(plan, state, ws, first, phi + LEVEL) == 0.0
+    return depth_along_faces(plan, first, ws) < -phi - LEVEL
 
 
 @kernel

@@ -13,7 +13,7 @@ from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.solve.speed_selection import HALTED, record
 from hapticsim.kernels.time_stepping.balance import ALONE
 from hapticsim.kernels.time_stepping.crowded_pairs import is_deeper
-from hapticsim.kernels.time_stepping.near_contacts import find_gaps, past_edge
+from hapticsim.kernels.time_stepping.near_contacts import find_gaps, is_deeper_than_solids, past_edge
 
 DEEP = 5e-4  # [m] an island that comes deeper by its way goes a part of it
 DEEPER = 1e-4  # [m] the same where it began as deep
@@ -77,7 +77,8 @@ def mark_deep(plan, state, ws, n):
         limit = min(-DEEP, ws.near_gap[i] - DEEPER)
         if ws.near_end[i] >= limit or is_alone(plan, ws, k) or past_edge(plan, state, k, ws.X):
             continue
-        found = mark(plan, ws, k)
+        if not is_deeper_than_solids(plan, state, ws, k, ws.near_end[i]):
+            found = mark(plan, ws, k)
     for i in range(ws.crowded_pairs[0]):
         k = ws.crowded[i]
         if not is_alone(plan, ws, k) and is_deeper(plan, state, ws, i):
