@@ -28,6 +28,7 @@ def move_out(plan, state, ws, n):
 
     Expects the frames there in ws, and the gaps in ws.near_end.  Rows are those of the start, so that one way
     out may not be enough; an island that a way leads deeper, as where parts turned far, goes back and stays.
+    Features that are farther inside one another than their solids are have not met, and move nothing.
     Returns whether it tried.
     """
     most = PAYS * kinetic_in_contact(plan, ws)
