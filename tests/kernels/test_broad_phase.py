@@ -11,7 +11,7 @@ import trimesh
 from hapticsim.assemble import assembly
 from hapticsim.assemble.bounding_volumes import MANY
 from hapticsim.assemble.features import features_of
-from hapticsim.codes import Event
+from hapticsim.codes import ON_RIM, ON_SUPPORT, Event
 from hapticsim.config.load import load
 from hapticsim.kernels.entry import Feature
 from hapticsim.kernels.tick.broad_phase import find_far_pairs
@@ -30,6 +30,12 @@ KINDS = {
     "pin": "kind: capsule, radius_m: 0.01, length_m: 0.05, origin: {rpy_rad: [1.2, 0, 0]}",
     "stone": "kind: mesh, file: stone.stl, origin: {xyz_m: [0.0, -0.01, 0.02]}",
 }
+ROLLERS = {  # on a floor, and on nothing else
+    "can": "kind: cylinder, radius_m: 0.03, length_m: 0.06, origin: {xyz_m: [0, 0.01, 0]}",
+    "top": "kind: cone, radius_m: 0.03, length_m: 0.05, origin: {rpy_rad: [1.9, 0, 0]}",
+    "pebble": "kind: ellipsoid, radii_m: [0.03, 0.02, 0.015], origin: {xyz_m: [0.01, 0, 0]}",
+}
+MOVING = KINDS | ROLLERS
 FIXED = {
     "floor": "kind: plane",
     "post": "kind: cylinder, radius_m: 0.04, length_m: 0.2, origin: {xyz_m: [0, 0, 0.1]}",
@@ -49,13 +55,14 @@ def many_shapes(folder, seed: int, spread: float = 0.3) -> Scene:
     trimesh.convex.convex_hull(points).export(folder / "stone.stl")
     inertia = "{xx: 1.0e-4, yy: 1.3e-4, zz: 1.6e-4}"
     free, places = [], list(itertools.product((-1.0, 0.0, 1.0), (-1.0, 1.0), (0.5, 1.5)))
-    for name, i in zip(KINDS, rng.permutation(len(places)), strict=False):
+    for name, i in zip(MOVING, rng.permutation(len(places)), strict=False):
         x, y, z = spread * (np.array(places[i]) * 0.5 + 0.05 * rng.random(3))
         v, w = rng.normal(size=3).round(3).tolist(), (6.0 * rng.normal(size=3)).round(3).tolist()
         moving = f"velocity_m_per_s: {v}, angular_velocity_rad_per_s: {w}"
         free.append(f"    {name}: {{xyz_m: [{x}, {y}, {z + 0.1}], {moving}}}")
     pairs = list(itertools.combinations(KINDS, 2))
     pairs += [(name, fixed) for name in KINDS for fixed in ("floor", "wall")]
+    pairs += [(name, "floor") for name in ROLLERS]
     pairs += list(itertools.product(("ball", "marble"), ("post", "egg", "hat")))
     path = folder / "scene.yaml"
     path.write_text(
@@ -67,12 +74,12 @@ def many_shapes(folder, seed: int, spread: float = 0.3) -> Scene:
                 "  bodies:",
                 *(
                     f"    - {{name: {n}, inertial: {{mass_kg: 0.2, inertia_kg_m2: {inertia}}}}}"
-                    for n in KINDS
+                    for n in MOVING
                 ),
                 "  joints:",
-                *(f"    - {{name: {n}, type: free, parent: world, child: {n}}}" for n in KINDS),
+                *(f"    - {{name: {n}, type: free, parent: world, child: {n}}}" for n in MOVING),
                 "shapes:",
-                *(f"  - {{name: {n}, body: {n}, {keys}}}" for n, keys in KINDS.items()),
+                *(f"  - {{name: {n}, body: {n}, {keys}}}" for n, keys in MOVING.items()),
                 *(f"  - {{name: {n}, {keys}}}" for n, keys in FIXED.items()),
                 "contacts:",
                 *(f"  - {{between: [{a}, {b}]}}" for a, b in pairs),
@@ -96,6 +103,14 @@ def moved(scene: Scene, ticks: int, push=lambda sim, tick: None) -> tuple[np.nda
     return rows, events, sim
 
 
+def was_far(scene: Scene, kind: int) -> bool:
+    """Whether a candidate on this kind of surface is far as the scene begins."""
+    sim = Simulation(scene)
+    sim.step()
+    contacts = sim.plan.contacts
+    return bool(np.any(sim._workspace.apart[sim.plan.surface_kind[:contacts] == kind] > 0.0))
+
+
 def without(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(assembly, "features_of", lambda scene: features_of(scene) & ~Feature.PAIRS)
 
@@ -106,6 +121,7 @@ def test_what_is_far_is_skipped_and_no_bit_of_any_row_changes(tmp_path, seed, mo
     assert len(scene.contacts) >= MANY and Feature.PAIRS in features_of(scene)
     rows, events, sim = moved(scene, 400)
     assert sim.plan.find_far != 0 and np.mean(sim._workspace.apart > 0.0) > 0.3
+    assert was_far(scene, ON_RIM) and was_far(scene, ON_SUPPORT)
     assert sum(kind == Event.TOUCH for kind, *_ in events) > 5
     without(monkeypatch)
     plain, plain_events, all_looked_at = moved(scene, 400)

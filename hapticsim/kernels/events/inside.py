@@ -121,13 +121,19 @@ def where_of_free(plan, state, ws, k):
     return (MESH_FEATURE + feature, phi, -1.0) if feature != NO_FEATURE else (0, phi, 1.0)
 
 
+@inlined
+def is_gap_height(plan, k):
+    """True where the gap of a free candidate that is not past an end is its height over what can hold it: of
+    features and on a mesh."""
+    return takes_edges(plan, k) or is_on_mesh(plan, k)
+
+
 @kernel
 def is_near(plan, state, ws, k, reach):
     """True when free candidate k is at most reach [m] over what can hold it, and not too deep to be held."""
     if has_no_gap(plan, state, k):
         return False
-    follows = takes_edges(plan, k) or is_on_mesh(plan, k)  # the gap, from the place
-    if not follows and gap_of_free(plan, state, ws, k) > reach + LEVEL:
+    if not is_gap_height(plan, k) and gap_of_free(plan, state, ws, k) > reach + LEVEL:
         return False
     _, height, past = where_of_free(plan, state, ws, k)
     return is_place_near(plan, state, k, height, past, reach)

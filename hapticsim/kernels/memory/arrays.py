@@ -488,9 +488,8 @@ class Workspace(Block):
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
     overlooked: IntVector = of("nk")  # 1: closed where nothing holds it; no guard until the tick ends
-    apart: Vector = of(
-        "nk"
-    )  # [m] how far the shapes of a candidate are apart at least, 0: near (broad_phase.py)
+    apart: Vector = of("nk")  # [m] how far the shapes of a candidate are apart at least, 0: near; in time
+    # steps alone that of the first of a pair (broad_phase.py)
     volume_X: Matrix = of("volumes, 12")  # bounding volumes in the world
     volume_speed: Vector = of("volumes")  # [m/s] which no point of each exceeds
     asleep: IntVector = of("nt")  # 1: the tree sleeps in this tick (sleeping.py)

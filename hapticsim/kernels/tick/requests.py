@@ -53,7 +53,7 @@ def clear_tick(plan, out, ws):
         ws.fires[k] = 0
     for k in range(ws.overlooked.size):
         ws.overlooked[k] = 0
-    if plan.steps != EVERY_TICK:  # there all of it is written anew
+    if plan.steps != EVERY_TICK:  # there find_far_pairs writes all that is asked for
         for k in range(ws.apart.size):
             ws.apart[k] = 0.0
     out.counts[EVENTS] = 0

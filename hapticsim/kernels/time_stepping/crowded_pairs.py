@@ -21,8 +21,8 @@ SEEN = 0.5  # of the depth of both, at least, that of the deepest features has t
 
 @kernel
 def depth_beyond(plan, state, ws, i, more):
-    """How deep [m] the solids of the crowded pair i are in one another at the frames in ws, where that is
-    ``more`` than as the tick began; else 0, and of boxes and capsules."""
+    """How deep [m] the solids of the crowded pair i are in one another at the frames in ws, if deeper than as
+    the tick began by ``more`` [m]; else 0.  Of boxes and capsules 0."""
     first, least = ws.crowded[i], ws.crowded_depth[i] + more
     if plan.surface_kind[first] != ON_HULLS or plan.row_length[first] > 0.0:
         return 0.0

@@ -90,7 +90,7 @@ def find_ways_out(plan, state, ws, n):
         k = ws.near[i]
         apart = is_deeper_than_solids(plan, state, ws, k, -depth)
         held = not apart and meets(plan, state, k, ws.X)
-        if held or not (apart or past_edge(plan, state, k, ws.X)):  # also deeper than held
+        if held or not (apart or past_edge(plan, state, k, ws.X)):  # or it is too deep to be held
             ws.depth[b] = max(ws.depth[b], depth)
         if not held:
             ws.near_least[i] = -FREE_WAY

@@ -14,6 +14,7 @@ from hapticsim.kernels.events.inside import (
     GAP_DEEP,
     forget_feature,
     has_no_gap,
+    is_gap_height,
     is_place_near,
     sort_one,
     takes_edges,
@@ -145,7 +146,7 @@ def how_near(plan, state, out, k, reach, ws):
 @inlined
 def gap_over(plan, state, ws, k, height):
     """The gap of a free candidate [m] that is so high over what can hold it, and not past an end of it."""
-    if takes_edges(plan, k) or is_on_mesh(plan, k):
+    if is_gap_height(plan, k):
         return height - state.depth[k]
     return gap_of_free(plan, state, ws, k)
 
