@@ -9,9 +9,12 @@ from typing import Any
 from numba import float64, int64
 
 from hapticsim.kernels.entry import compile_cached
+from hapticsim.kernels.machine_code.called import DECLARED
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.block_array import BlockArray
 
-VECTOR, MATRIX, CUBE, INTS = float64[::1], float64[:, ::1], float64[:, :, ::1], int64[::1]
+VECTOR, MATRIX, CUBE = (BlockArray(float64, n) for n in (1, 2, 3))
+INTS = BlockArray(int64, 1)
 INT, FLOAT = int64, float64
 PLAN, STATE, INPUT, OUTPUT, WORKSPACE = (c._type for c in (Plan, State, Input, Output, Workspace))
 
@@ -22,7 +25,9 @@ def compiled(kernel: Any, *arguments: Any) -> Callable[..., Any]:
     Every process of a test run imports every file: compiled there, all would wait for the same function.
     """
     function = getattr(kernel, "py_func", kernel)  # units of a tick are plain functions
-    machine_code = cache(lambda: compile_cached(function, arguments))
+    declared = (unit.signature for unit in DECLARED.values() if unit.function is function)
+    signature = next((one for one in declared if one.args == arguments), arguments)  # a unit is compiled once
+    machine_code = cache(lambda: compile_cached(function, signature))
 
     @wraps(function)
     def call(*given: Any) -> Any:

@@ -14,8 +14,9 @@ from hapticsim.codes import ON_MESH
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined
 from hapticsim.kernels.memory.arrays import RESPONDED, SLIPPING, Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.block_array import BlockArray
 
-_vec, _mat = f8[::1], f8[:, ::1]
+_vec, _mat = BlockArray(f8, 1), BlockArray(f8, 2)
 _PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE = (
     block._type for block in (Plan, State, Input, Output, Workspace)
 )

@@ -120,7 +120,7 @@ ODD = (
     "", " ", "nan", "inf", "-inf", "-1", "0", "1e308", "1e-320", "7", "x" * 5000, "y" * 255 + ".mcap", "π\u202e\n\x1b[2J",
     "a\0b", "\udcff", "folder", "none/none", "old.mcap", "rod.urdf", "puck.yaml", "/dev/null", "/dev/full", "j=1", "j=", "=", "--", "-",
 )  # fmt: skip
-THIRD = 3  # of the values, another third for the next option
+SIXTH = 6  # of the values, another sixth for the next option
 GOOD = {  # what a command needs beside the option that is tried
     "model": ["rod.urdf"],
     "simulate": ["rod.urdf", "--integrator", "rk4", "--seconds", "0.01"],
@@ -157,7 +157,7 @@ def check(capfd, folder: Path, arguments: list[str]) -> None:
 def test_an_odd_value_of_an_option_is_refused_in_one_sentence_or_taken(
     folder, capfd, stubbed, command, option
 ):
-    for value in ODD[OPTIONS.index((command, option)) % THIRD :: THIRD]:
+    for value in ODD[OPTIONS.index((command, option)) % SIXTH :: SIXTH]:
         check(capfd, folder, [command, *GOOD[command], option, value])
 
 

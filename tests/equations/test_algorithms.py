@@ -27,6 +27,7 @@ from hapticsim.model.multibody.joint import WORLD, Body, Joint, Placement
 from hapticsim.model.multibody.tree import Model
 from tests import models
 from tests.models import at, body, branching_tree, floating, planar_two_link, some_state, turn, wam
+from tests.seeds import with_long
 
 DIGITS = {"float64": 1e-9, "float32": 1e-3}
 
@@ -48,7 +49,7 @@ def exact(equations: Equations, q, u, tau) -> np.ndarray:
         return np.array([float(x) for x in recursions.forward_dynamics(Linkage(equations.tree, q), u, tau)])
 
 
-@pytest.fixture(scope="module", params=["wam", "branching_tree", "floating_planar_two_link"])
+@pytest.fixture(scope="module", params=with_long(["wam", "floating_planar_two_link"], ["branching_tree"]))
 def robot(request) -> Equations:
     made = {m.name: m for m in (wam(), branching_tree(), floating(planar_two_link()))}
     return compile_equations(made[request.param], ())

@@ -38,6 +38,7 @@ from numba.extending import (
 )
 from numba.np import arrayobj
 
+from hapticsim.kernels.memory.block_array import BlockArray
 from hapticsim.kernels.memory.shape import Shape, check_shapes
 
 Int = Annotated[int, (types.int64, 0)]
@@ -237,7 +238,7 @@ class _BlockAttribute(AttributeTemplate):
         if found is None:
             return None
         _, scalar, ndim = found
-        return scalar if ndim == 0 else types.Array(scalar, ndim, "C")
+        return scalar if ndim == 0 else BlockArray(scalar, ndim)
 
 
 @lower_getattr_generic(BlockType)
@@ -254,7 +255,7 @@ def _load_field(context, builder, kind, address, name):
 
     if ndim == 0:
         return load(word, context.get_value_type(scalar))
-    array_type = types.Array(scalar, ndim, "C")
+    array_type = BlockArray(scalar, ndim)
     array = context.make_array(array_type)(context, builder)
     shape = [load(word + 1 + i, i64) for i in range(ndim)]
     strides = [ir.Constant(i64, WORD)]
