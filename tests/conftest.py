@@ -38,6 +38,9 @@ LONG = (
     "runs/test_trouble", "offline/test_sweep", "equations/test_batch", "commands/test_command_line",
     "runs/test_switch", "teleop/test_link_hosts", "realtime/test_loop", "tools/test_closed_loop",
     "haptics/test_let_go", "tools/test_studies_equations", "whole_scenes/test_stiff_motion",
+    "kernels/test_contact", "kernels/test_box_edges", "kernels/test_choice", "kernels/test_chatter",
+    "commands/test_wrong_command_lines", "kernels/test_few_pushes", "kernels/test_deeper_than_solids",
+    "assemble/test_features", "kernels/test_gauss_seidel", "kernels/test_constraint_rows",
 )  # fmt: skip
 WORKING = {f"hapticsim-{name}" for name in ("loop", "ahead", "wire", "outlet")}  # daemons, for a user's sake
 THREAD_ENDS_S = 5.0  # after its test
