@@ -10,6 +10,7 @@ import pytest
 from numba import float64, int64, njit, types
 
 import hapticsim.kernels
+from hapticsim.kernels.machine_code.store import Store
 from hapticsim.kernels.memory.block_array import BlockArray
 
 KERNELS = Path(hapticsim.kernels.__file__).parent
@@ -48,6 +49,17 @@ def test_elements_rows_and_slices_are_those_of_numpy(seed):
 def test_nothing_is_asked_of_an_index_which_numba_does_of_its_own_arrays():
     assert "icmp slt" in code_of(types.Array)
     assert "icmp slt" not in code_of(BlockArray)
+
+
+def test_machine_code_for_either_kind_of_array_is_kept_apart(tmp_path):
+    store = Store(lambda: tmp_path, read_and_write)
+    kinds = [
+        kind(float64, n, "C", readonly)
+        for kind in (BlockArray, types.Array)
+        for n in (1, 2)
+        for readonly in (0, 1)
+    ]
+    assert len({store.file((kind,)) for kind in kinds}) == len(kinds) == len({str(kind) for kind in kinds})
 
 
 def test_no_kernel_has_an_index_that_counts_from_the_end():

@@ -29,6 +29,9 @@ class BlockArray(types.Array):
         plain = super().copy(dtype, ndim, layout, readonly)
         return BlockArray(plain.dtype, plain.ndim, plain.layout, not plain.mutable, plain.aligned)
 
+    def __repr__(self):  # machine code is kept by it (machine_code/store.py)
+        return f"Block{super().__repr__()}"
+
 
 register_model(BlockArray)(models.ArrayModel)
 
