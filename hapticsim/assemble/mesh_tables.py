@@ -14,12 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from hapticsim.files.kept_arrays import kept_arrays
+from hapticsim.kernels.memory.huge_pages import zeros_on_huge_pages
 from hapticsim.model.candidates import Candidate
 from hapticsim.model.triangle_mesh import TriangleMesh
 
 LEAF = 4  # triangles in a leaf, at most
 LARGE = 50_000  # triangles from which on tables are kept
 SOURCE = Path(__file__).read_bytes()
+BOX = 8  # numbers of a node of the tree
 SLABS = 8  # levels of the tree, from the leaves up, that have slabs
 TINY = 1e-300
 
@@ -35,10 +37,8 @@ class MeshTables:
     neighbour: np.ndarray  # (3 nt,)
     ring_start: np.ndarray  # (nv + 1,)
     ring: np.ndarray  # (3 nt,)
-    box: np.ndarray  # (nodes, 6) [m] least x, y, z, then largest; node 0 is not used
-    slab: (
-        np.ndarray
-    )  # (nodes, 2) [m] least and largest height along the normal of its middle triangle, or inf
+    box: np.ndarray  # (nodes, 8) [m] least x, y, z, then largest, then least and largest height along the
+    # normal of its middle triangle, or inf: a cache line; node 0 is not used
     leaves: int
 
 
@@ -64,7 +64,6 @@ def _made(mesh: TriangleMesh) -> MeshTables:
     triangle = corners.ravel().astype(np.int64)
     ring = np.argsort(triangle, kind="stable")
     ring_start = np.searchsorted(triangle[ring], np.arange(len(vertex) + 1)).astype(np.int64)
-    box, slab = tree_of_boxes(points, normal, leaves)
     return MeshTables(
         vertex,
         weighted_normals(len(vertex), corners, points, normal),
@@ -73,8 +72,7 @@ def _made(mesh: TriangleMesh) -> MeshTables:
         neighbours_of(corners),
         ring_start,
         ring.astype(np.int64),
-        box,
-        slab,
+        tree_of_boxes(points, normal, leaves),
         leaves,
     )
 
@@ -135,24 +133,25 @@ def halved(points: np.ndarray) -> tuple[np.ndarray, int]:
     return order, nodes
 
 
-def tree_of_boxes(points: np.ndarray, normal: np.ndarray, leaves: int) -> tuple[np.ndarray, np.ndarray]:
-    """Boxes (nodes, 6) of a complete tree over triangles (nt, 3, 3) in its order, and slabs (nodes, 2).
+def tree_of_boxes(points: np.ndarray, normal: np.ndarray, leaves: int) -> np.ndarray:
+    """Boxes and slabs (nodes, 8) of a complete tree over triangles (nt, 3, 3) in its order.
 
     Node i has the children 2 i and 2 i + 1.  A slab lies between two heights along the normal of the middle
     triangle of a node; nodes of more than SLABS levels have none.
     """
     count = len(points)
     start = np.arange(leaves) * count // leaves
-    box, slab = np.zeros((2 * leaves, 6)), np.full((2 * leaves, 2), np.inf)
+    box = np.zeros((2 * leaves, BOX))
+    box[:, 6:] = np.inf
     box[leaves:, :3] = np.minimum.reduceat(points.min(axis=1), start)
-    box[leaves:, 3:] = np.maximum.reduceat(points.max(axis=1), start)
+    box[leaves:, 3:6] = np.maximum.reduceat(points.max(axis=1), start)
     nodes = leaves
     for _ in range(SLABS):
         start = np.arange(nodes) * count // nodes
         size = np.diff(start, append=count)
         height = np.einsum("tij,tj->ti", points, normal[np.repeat(start + size // 2, size)])
-        slab[nodes : 2 * nodes, 0] = np.minimum.reduceat(height.min(axis=1), start)
-        slab[nodes : 2 * nodes, 1] = np.maximum.reduceat(height.max(axis=1), start)
+        box[nodes : 2 * nodes, 6] = np.minimum.reduceat(height.min(axis=1), start)
+        box[nodes : 2 * nodes, 7] = np.maximum.reduceat(height.max(axis=1), start)
         nodes //= 2
         if nodes == 0:
             break
@@ -160,9 +159,16 @@ def tree_of_boxes(points: np.ndarray, normal: np.ndarray, leaves: int) -> tuple[
     while level >= 1:
         children = box[2 * level : 4 * level]
         box[level : 2 * level, :3] = np.minimum(children[::2, :3], children[1::2, :3])
-        box[level : 2 * level, 3:] = np.maximum(children[::2, 3:], children[1::2, 3:])
+        box[level : 2 * level, 3:6] = np.maximum(children[::2, 3:6], children[1::2, 3:6])
         level //= 2
-    return box, slab
+    return box
+
+
+def at_cache_lines(box: np.ndarray) -> np.ndarray:
+    """The same rows, each in a cache line of its own."""
+    placed = zeros_on_huge_pages(box.size).view(float).reshape(box.shape)
+    placed[:] = box
+    return placed
 
 
 def plan_of_meshes(candidates: Sequence[Candidate]) -> dict[str, np.ndarray]:
@@ -203,8 +209,7 @@ def plan_of_meshes(candidates: Sequence[Candidate]) -> dict[str, np.ndarray]:
         "mesh_leaves": leaves,
         "mesh_first": first,
         "mesh_count": count,
-        "mesh_box": stacked("box", (0, 6)),
-        "mesh_slab": stacked("slab", (0, 2)),
+        "mesh_box": at_cache_lines(stacked("box", (0, BOX))),
         "mesh_vertex": stacked("vertex"),
         "mesh_vertex_normal": stacked("vertex_normal"),
         "mesh_normal": stacked("normal"),

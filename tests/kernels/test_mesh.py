@@ -135,8 +135,8 @@ def check_boxes(tables: MeshTables) -> None:
         first, end = (node - level) * count // level, (node - level + 1) * count // level
         assert 1 <= end - first <= 4 or node < leaves or count < 4
         assert np.all(points[first:end] >= tables.box[node, :3])
-        assert np.all(points[first:end] <= tables.box[node, 3:])
-        low, high = tables.slab[node]
+        assert np.all(points[first:end] <= tables.box[node, 3:6])
+        low, high = tables.box[node, 6:]
         if low < np.inf:
             with_slab += 1
             height = points[first:end] @ normal[first + (end - first) // 2]

@@ -39,7 +39,7 @@ PORT = 15  # numbers that each port of the coupler remembers of its swing (oscil
 SWING = 2 * PORT + 1  # of both, and a mark
 
 
-class Plan(Block):
+class Plan(Block, packed=True):
     """Constant for a run; written by ``assembly``."""
 
     contact_row: Int  # addresses of the large parts of a tick (units.py)
@@ -151,7 +151,7 @@ class Plan(Block):
     # of an ellipsoid its half axes; of a cone as of a capsule
     edge_pose: Matrix = of(
         "nk, 12"
-    )  # of the shape with the first edge, or an ellipsoid on a plane, in A, as surface_pose
+    )  # of the shape with the first edge, a corner's box, or an ellipsoid on a plane, in A, as surface_pose
     edge_half: Matrix = of(
         "nk, 3"
     )  # [m] its half extents; of a capsule 0, 0, half length; of an ellipsoid its half axes
@@ -182,9 +182,8 @@ class Plan(Block):
     mesh_leaves: IntVector = of("nk")
     mesh_first: IntVector = of("nk")  # its first triangle
     mesh_count: IntVector = of("nk")  # how many it has
-    mesh_box: Matrix = of("boxes, 6")  # [m] least x, y, z, then largest, in the axes of the mesh
-    mesh_slab: Matrix = of("boxes, 2")  # [m] heights between which all is, along the normal of the middle
-    # triangle; inf of large boxes
+    mesh_box: Matrix = of("boxes, 8")  # [m] least x, y, z, then largest, in the axes of the mesh; then the
+    # heights between which all is, along the normal of the middle triangle; inf of large boxes
     mesh_vertex: Matrix = of("vertices, 3")  # [m] of all meshes, in the axes of each
     mesh_vertex_normal: Matrix = of("vertices, 3")  # sum of the normals around it, weighted by their angles
     mesh_normal: Matrix = of("triangles, 3")  # unit, outward; triangles in the order of the leaves
@@ -320,7 +319,7 @@ class Output(Block):
     coupler_torque_W: Vector = of(3)  # [N m] coupler torque on the handle's body
 
 
-class Workspace(Block):
+class Workspace(Block, packed=True):
     """Scratch of the tick."""
 
     q0: Vector = of("nq")  # start of the piece

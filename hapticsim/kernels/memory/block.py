@@ -12,6 +12,7 @@ Subclasses declare numbers by annotation, and arrays with their shape::
         tick: IntVector = of(1)
 
 The arrays of a whole block lie one behind the other in one buffer, so that it is copied and packed at once.
+Those of a packed block do so as well, each at a cache line of its own, on huge pages where there are any.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from numba.extending import (
 from numba.np import arrayobj
 
 from hapticsim.kernels.memory.block_array import BlockArray
+from hapticsim.kernels.memory.huge_pages import LARGE, LINE, zeros_on_huge_pages
 from hapticsim.kernels.memory.shape import Shape, check_shapes
 
 Int = Annotated[int, (types.int64, 0)]
@@ -76,12 +78,13 @@ class Block:
     """Named arrays (C-contiguous float64 or int64) and numbers; the set of fields is fixed when it is built.
 
     Raises TypeError for a missing or unknown field and ValueError for an array of another shape.
-    Arrays of the right kind are kept, not copied (a whole block copies them into its buffer); their contents
-    may change, they may not be replaced.
+    Arrays of the right kind are kept, not copied (a whole block, and a packed one, copies them into its
+    buffer); their contents may change, they may not be replaced.
     """
 
     _type: ClassVar[BlockType]
     _whole: ClassVar[bool]
+    _packed: ClassVar[bool]
     _shapes: ClassVar[dict[str, Shape]]
     _constants: ClassVar[dict[str, Any]]  # of the module, which shapes may name
     address: int  # of the table
@@ -89,12 +92,12 @@ class Block:
     numbers: np.ndarray
     integer: np.ndarray
 
-    def __init_subclass__(cls, whole: bool = False) -> None:
+    def __init_subclass__(cls, whole: bool = False, packed: bool = False) -> None:
         hints = get_type_hints(cls, include_extras=True)
         fields = tuple(
             (name, *hint.__metadata__[0]) for name, hint in hints.items() if hasattr(hint, "__metadata__")
         )
-        cls._whole = whole
+        cls._whole, cls._packed = whole, packed
         cls._shapes = {name: shape for name, shape in vars(cls).items() if isinstance(shape, Shape)}
         cls._constants = {n: v for n, v in vars(sys.modules[cls.__module__]).items() if isinstance(v, int)}
         for name in cls._shapes:
@@ -109,6 +112,8 @@ class Block:
             raise TypeError(f"{type(self).__name__} needs exactly its fields; missing or unknown: {wrong}")
         if self._whole:
             values = self._in_one_buffer(values)
+        if self._packed:
+            values = self._on_huge_pages(values)
         table = np.zeros(sum(1 + f[2] for f in fields), np.int64)
         word = 0
         for name, scalar, ndim in fields:
@@ -172,6 +177,22 @@ class Block:
         if any(not np.asarray(values[name]).flags.writeable for name, _, _ in self._declared()):
             for view in views.values():
                 view.flags.writeable = False
+        return views
+
+    def _on_huge_pages(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The arrays copied into one buffer, as views of it; one that is large has huge pages already."""
+        views, places, start = dict(values), {}, 0
+        for name, scalar, ndim in self._declared():
+            dtype = np.int64 if scalar is types.int64 else np.float64
+            views[name] = np.asarray(values[name], dtype)
+            if ndim > 0 and views[name].nbytes < LARGE:
+                places[name] = start
+                start += -(-views[name].size // LINE) * LINE
+        words = zeros_on_huge_pages(start)
+        for name, begin in places.items():
+            array = views[name]
+            views[name] = words[begin : begin + array.size].view(array.dtype).reshape(array.shape)
+            views[name][...] = array
         return views
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -89,15 +89,15 @@ def square_from_box(box, x, y, z):
 
 
 @kernel
-def is_surely_beyond(box, slab, n, x, y, z, least):
+def is_surely_beyond(box, n, x, y, z, least):
     """True where all in a box is farther from a point than the square ``least`` [m^2].
 
-    slab   heights along n between which all of it is.
+    n   the normal along which the last two numbers of the box are heights.
     """
     dx, dy, dz = x - 0.5 * (box[0] + box[3]), y - 0.5 * (box[1] + box[4]), z - 0.5 * (box[2] + box[5])
     ex, ey, ez = box[3] - box[0], box[4] - box[1], box[5] - box[2]
     height = n[0] * x + n[1] * y + n[2] * z
-    up = max(max(slab[0] - height, height - slab[1]) - SLACK, 0.0)
+    up = max(max(box[6] - height, height - box[7]) - SLACK, 0.0)
     lean = n[0] * dx + n[1] * dy + n[2] * dz
     side = math.sqrt(max(dx * dx + dy * dy + dz * dz - lean * lean, 0.0))
     aside = max(side - 0.5 * math.sqrt(ex * ex + ey * ey + ez * ez) - SLACK, 0.0)
@@ -149,13 +149,11 @@ def next_leaf(plan, k, x, y, z, least, node, pending, leaves_in):
             square = square_from_box(plan.mesh_box[root + node], x, y, z)
         goes_back = True
         if square <= least:
-            slab = plan.mesh_slab[root + node]
-            if slab[0] < math.inf:
+            box = plan.mesh_box[root + node]
+            if box[6] < math.inf:
                 first_in, end_in = triangles_in(node, leaves_in, leaves, count)
                 middle = start + first_in + (end_in - first_in) // 2
-                if is_surely_beyond(
-                    plan.mesh_box[root + node], slab, plan.mesh_normal[middle], x, y, z, least
-                ):
+                if is_surely_beyond(box, plan.mesh_normal[middle], x, y, z, least):
                     continue
             if node >= leaves:
                 return node, pending, leaves_in
