@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.codes import ANGLE_ROW, Event, Fault
-from hapticsim.kernels.events.inside import has_no_gap
+from hapticsim.kernels.events.inside import has_no_gap, is_overlooked
 from hapticsim.kernels.geometry.point import rotate
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_factor
@@ -288,7 +288,7 @@ def deepest(plan, state, ws):
     """
     deep = 0.0
     for k in range(plan.contacts):
-        if not has_no_gap(plan, state, k) and ws.overlooked[k] == 0:
+        if not has_no_gap(plan, state, k) and not is_overlooked(plan, ws, k):
             deep = max(deep, -gap(plan, state, k, ws.X))
     return deep
 

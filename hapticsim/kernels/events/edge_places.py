@@ -21,6 +21,7 @@ from hapticsim.kernels.events.inside import (
     LEFT_OUT,
     PASSED,
     THROUGH,
+    is_overlooked,
     takes_edges,
 )
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES, INSET, SIDE, edges_gap
@@ -88,7 +89,7 @@ def is_kept(plan, state, ws, k, deepest):
     """True where a place keeps its edges: those that are held, and within a tick those decided about."""
     if state.mode[k] == HELD or deepest > 0.0:
         return state.mode[k] == HELD
-    return ws.overlooked[k] == 1 or edges_gap(plan, state, k, ws.X) <= LEVEL
+    return is_overlooked(plan, ws, k) or edges_gap(plan, state, k, ws.X) <= LEVEL
 
 
 def put_edges(plan, state, ws, out, m, deepest):

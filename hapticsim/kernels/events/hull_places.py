@@ -35,7 +35,7 @@ from hapticsim.kernels.events.edge_places import (
     note_left_over,
     turning,
 )
-from hapticsim.kernels.events.inside import GAP_DEEP, GAP_HELD, THROUGH
+from hapticsim.kernels.events.inside import GAP_DEEP, GAP_HELD, THROUGH, is_overlooked
 from hapticsim.kernels.geometry import hull_contact as pairs
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, INSET
 from hapticsim.kernels.geometry.corner import EDGE, LEVEL
@@ -57,7 +57,7 @@ def is_kept(plan, state, ws, k, deepest):
     """True where a place keeps its features: those that are held, and within a tick those decided about."""
     if state.mode[k] == HELD or deepest > 0.0:
         return state.mode[k] == HELD
-    return ws.overlooked[k] == 1 or state.face[k] == THROUGH or hulls_gap(plan, state, k, ws.X) <= LEVEL
+    return is_overlooked(plan, ws, k) or state.face[k] == THROUGH or hulls_gap(plan, state, k, ws.X) <= LEVEL
 
 
 def put_features(plan, state, ws, first, deepest):

@@ -16,7 +16,17 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import CROWDED_TICKS, ON_CAPSULE, ON_EDGES, ON_HULLS, ON_RIM, ON_SUPPORT, Event, Fault
+from hapticsim.codes import (
+    CROWDED_TICKS,
+    EVERY_TICK,
+    ON_CAPSULE,
+    ON_EDGES,
+    ON_HULLS,
+    ON_RIM,
+    ON_SUPPORT,
+    Event,
+    Fault,
+)
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR
 from hapticsim.kernels.geometry.contact import (
     centre_in_box,
@@ -91,6 +101,12 @@ def has_no_gap(plan, state, k):
     if is_on_mesh(plan, k) and face == 0:
         return is_waiting(plan, state, k)
     return (FACES < face < EDGE_PAIR) or (face == 0 and takes_edges(plan, k))
+
+
+@inlined
+def is_overlooked(plan, ws, k):
+    """True for what is overlooked until the tick ends; where every tick is a time step nothing is."""
+    return plan.steps != EVERY_TICK and ws.overlooked[k] == 1
 
 
 @inlined

@@ -49,12 +49,9 @@ def clear_tick(plan, out, ws):
     ws.substep[0] = ws.counts[MAY_RESPOND] = ws.moved[0] = ws.sleepers[0] = ws.quiets[0] = ws.sampled[
         0
     ] = ws.left_out[0] = 0
-    for k in range(ws.fires.size):
-        ws.fires[k] = 0
-    for k in range(ws.overlooked.size):
-        ws.overlooked[k] = 0
-    if plan.steps != EVERY_TICK:  # there find_far_pairs writes all that is asked for
+    if plan.steps != EVERY_TICK:  # time steps overlook nothing, and find_far_pairs writes all they ask for
         for k in range(ws.apart.size):
+            ws.fires[k] = ws.overlooked[k] = 0
             ws.apart[k] = 0.0
     out.counts[EVENTS] = 0
     out.counts[PIECES] = 0
