@@ -89,7 +89,7 @@ class Candidate:
     kind: int  # codes.ON_PLANE ...
     X_BS: Placement
     half: tuple[float, float, float]  # [m] Plan.surface_half
-    X_AE: Placement | None = None  # Plan.edge_pose, of a place for edges or hulls, or an ellipsoid
+    X_AE: Placement | None = None  # Plan.edge_pose: of edges, of hulls, of a corner's box, or an ellipsoid
     edge_half: tuple[float, float, float] = (0.0, 0.0, 0.0)  # [m]
     places: int = 0  # Plan.edge_places
     mesh: TriangleMesh | None = None  # of ON_MESH
@@ -293,6 +293,7 @@ def _candidates_of_pair(a: Shape, b: Shape) -> list[Candidate]:
     for ball, surface, touched in ((a, b, kind.surface), (b, a, kind.back)):
         if touched is None or touched == ON_MESH or touched == ON_HULLS:
             continue
+        is_sharp = ball.kind == "box" and touched == ON_BOX
         for centre, radius, inward in spheres_of(ball):
             found.append(
                 Candidate(
@@ -306,6 +307,8 @@ def _candidates_of_pair(a: Shape, b: Shape) -> list[Candidate]:
                     kind=touched,
                     X_BS=surface.X_BS,
                     half=half_of(surface),
+                    X_AE=ball.X_BS if is_sharp else None,
+                    edge_half=half_of(ball) if is_sharp else (0.0, 0.0, 0.0),
                 )
             )
     if kind.crossing:

@@ -40,6 +40,7 @@ from hapticsim.kernels.geometry.corner import (
     nearest_to_corner,
     sign_of,
 )
+from hapticsim.kernels.geometry.corner_edges import face_at_border
 from hapticsim.kernels.geometry.cylinder import bend_of_cylinder, nearest_on_cylinder
 from hapticsim.kernels.geometry.hull_contact import hulls_gap, hulls_row, hulls_witness, past_hulls
 from hapticsim.kernels.geometry.mesh.contact import mesh_row, mesh_witness
@@ -146,7 +147,8 @@ def face_of(plan, state, k, X):
         return face
     x, y, z, gx, gy, gz = corner_in_box(plan, k, X)
     half = plan.surface_half[k]
-    return holding_face(x, y, z, gx, gy, gz, half[0], half[1], half[2])
+    face = holding_face(x, y, z, gx, gy, gz, half[0], half[1], half[2])
+    return face_at_border(plan, k, face, x, y, z, X) if face > 0 else 0
 
 
 @kernel

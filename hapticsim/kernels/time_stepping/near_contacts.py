@@ -20,9 +20,10 @@ from hapticsim.kernels.events.inside import (
     takes_edges,
     where_of_free,
 )
-from hapticsim.kernels.geometry.contact import centre_in_box, is_corner_on_box
+from hapticsim.kernels.geometry.contact import centre_in_box, face_of, is_corner_on_box
 from hapticsim.kernels.geometry.corner import EDGE, LEVEL, height_over
 from hapticsim.kernels.geometry.corner import past_edge as past_edge_of
+from hapticsim.kernels.geometry.corner_edges import face_against_edges
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.geometry.mesh.search import first_place, is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
@@ -114,9 +115,29 @@ def look_at(plan, state, out, k, ws):
     if state.mode[k] == FREE and not takes_edges(plan, k):
         if state.face[k] != 0 or out.gap[k] < 0.0:
             sort_one(plan, state, ws, out, k, False, 0.0)
+    if is_corner_on_box(plan, k):
+        turn_to_face(plan, state, out, k, ws)
     nearness, face = how_near(plan, state, out, k, ws.reach[0], ws)
     state.depth[k] = 0.0
     return nearness, face
+
+
+@kernel
+def turn_to_face(plan, state, out, k, ws):
+    """Let a corner go from a face that the edges in it lead into, for one that they lead away from."""
+    if has_no_gap(plan, state, k) or (state.mode[k] != HELD and out.gap[k] > ws.reach[0]):
+        return
+    face = face_of(plan, state, k, ws.X)
+    if face == 0:
+        return
+    x, y, z = centre_in_box(plan, k, ws.X)
+    better = face_against_edges(plan, k, face, x, y, z, ws.X)
+    if better == face:
+        return
+    if state.mode[k] == HELD:
+        let_go(plan, state, k)
+        record(out, LEAVE, k, 0.0, 0.0)
+    state.face[k] = better
 
 
 @kernel
