@@ -157,10 +157,12 @@ class Scene:
 
     @property
     def may_step(self) -> bool:
-        """Whether a tick may be a time step: all in that regime, else one of several trees without rows."""
+        """Whether a tick may be a time step: all in that regime, else those of free bodies or several trees
+        without constraints."""
         if self.contact_regime == TIME_STEPPING:
             return True
-        return bool(self.contacts) and not self.constraints and self.has_several_trees
+        is_loose = self.has_several_trees or any(joint.kind == "free" for joint in self.model.moving_joints)
+        return bool(self.contacts) and not self.constraints and is_loose
 
     @property
     def has_several_trees(self) -> bool:

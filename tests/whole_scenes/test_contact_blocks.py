@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hapticsim as hs
-from hapticsim.codes import Event
+from hapticsim.codes import NO_TICK, Event
 from hapticsim.config.load import load
 from hapticsim.kernels.memory.arrays import Plan
 from tests import naive, scenes
@@ -78,10 +78,20 @@ def test_dropped_tilted_it_rocks_to_rest():
 @pytest.mark.parametrize("allowed", [1, 2, 4])
 def test_chatter_beyond_what_a_tick_allows_is_captured_as_resting_and_told(allowed):
     sim = hs.Simulation(scenes.block(at=(0.0, 0.0, 0.25), rpy=(0.3, 0.2, 0.1)))
-    sim.plan = Plan(**{**dict(sim.plan.items()), "max_events": allowed})
+    sim.plan = Plan(**{**dict(sim.plan.items()), "max_events": allowed, "steps": NO_TICK})
     seen = Watch(sim).take(2000)
     overflows = [e for e in seen.events if e.kind is Event.OVERFLOW]
     assert overflows and all(e.value == allowed for e in overflows)
+    assert sum(seen.sim.energy()) == pytest.approx(ENERGY_AT_REST, abs=1e-9)
+    assert len(seen.sim.state.contacts) == 4 and seen.rise < 1e-9
+
+
+@pytest.mark.parametrize("allowed", [1, 2, 4])
+def test_a_tick_of_a_free_body_with_more_events_than_allowed_becomes_a_time_step(allowed):
+    sim = hs.Simulation(scenes.block(at=(0.0, 0.0, 0.25), rpy=(0.3, 0.2, 0.1)))
+    sim.plan = Plan(**{**dict(sim.plan.items()), "max_events": allowed})
+    seen = Watch(sim).take(2000)
+    assert seen.counts[Event.STEPPED] > 0 and seen.counts[Event.OVERFLOW] == 0
     assert sum(seen.sim.energy()) == pytest.approx(ENERGY_AT_REST, abs=1e-9)
     assert len(seen.sim.state.contacts) == 4 and seen.rise < 1e-9
 
