@@ -16,9 +16,10 @@ from hapticsim.simulate.simulation import Simulation
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 CONSTRAINTS, EDGES, MESHES, PAIRS = Feature.CONSTRAINTS, Feature.EDGES, Feature.MESHES, Feature.PAIRS
+STEPS = Feature.TIME_STEPPING
 SCENES = [
     ("wam_table", Feature(0)),
-    ("puck_and_wall", EDGES),
+    ("puck_and_wall", EDGES | PAIRS | STEPS),
     ("double_four_bar", CONSTRAINTS),
     ("explore_part", MESHES),
     ("gears", CONSTRAINTS | PAIRS | Feature.TREES),
@@ -59,7 +60,7 @@ def test_only_what_a_scene_has_something_for_has_an_address_and_the_rest_changes
     assert features_of(load(CONFIGS / f"{name}.yaml")) == features
     alone, addresses = felt(name)
     assert {part for part, address in addresses.items() if address != 0} == names_of(features)
-    every = EVERY_FEATURE & ~Feature.TIME_STEPPING & ~Feature.SLEEP  # which are other motion
+    every = EVERY_FEATURE & ~Feature.SLEEP & (features | ~STEPS)  # which are other motion
     monkeypatch.setattr(assembly, "features_of", lambda scene: every)
     whole, addresses = felt(name)
     assert {part for part, address in addresses.items() if address != 0} == names_of(every)

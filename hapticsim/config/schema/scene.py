@@ -391,8 +391,8 @@ class SceneFile(Section):
     )
     max_events: Annotated[int, Field(ge=1, le=MAX_EVENTS)] = Field(
         default=MAX_EVENTS,
-        description="events located in a tick; at the last one it becomes a time step, or in scenes that "
-        "take none contacts nearly closed are taken as resting; the fewer, the less time a tick may take",
+        description="events located in a tick; at the last one contacts nearly closed are taken as resting; "
+        "the fewer they are, the less time a tick may take",
     )
     contact_regime: Literal["exact", "time_stepping"] = Field(
         default="exact",

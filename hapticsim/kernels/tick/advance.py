@@ -105,8 +105,6 @@ def advance(plan, state, inp, out, ws, m):
         again = fires_again(plan, state, ws, fired)
         chatter = again and (taken < CHATTER_SHARE * plan.tick_s or is_hollow(plan, state, ws, fired))
         quick = quick + 1 if chatter else 0
-        if handled == plan.max_events and quick < CHATTERS and may_step(plan, out):
-            return False
         chatters = handled == plan.max_events or quick == CHATTERS
         quick = 0 if chatters else quick
         m = end_piece(plan, state, inp, out, ws, fired, t, handled, chatters)
