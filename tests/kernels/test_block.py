@@ -1,6 +1,8 @@
-"""A block whose arrays lie in one buffer: the same arrays, copied and packed at once."""
+"""Blocks whose arrays lie in one buffer: the same arrays, copied and packed at once, or at cache lines."""
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 import pytest
@@ -15,8 +17,10 @@ from hapticsim.kernels.memory.arrays import (
     State,
     Workspace,
 )
-from hapticsim.kernels.memory.block import Block
+from hapticsim.kernels.memory.block import Block, Int, IntMatrix, Matrix, Vector
+from hapticsim.kernels.memory.huge_pages import LARGE, LINE, PAGE, SMALL, WORD, zeros_on_huge_pages
 from hapticsim.kernels.memory.pack import pack_state, place_of, read_packed, state_size, unpack_state
+from hapticsim.kernels.memory.shape import of
 from tests.kernel_access import STATE, VECTOR, compiled
 
 pack = compiled(pack_state, STATE, VECTOR)
@@ -69,6 +73,43 @@ def test_what_is_made_of_arrays_that_cannot_be_written_to_cannot_either():
     values["q"].flags.writeable = False
     for name, array in State(**values).items():
         assert not array.flags.writeable, name
+
+
+class Packed(Block, packed=True):
+    few: Vector = of("nf")
+    count: Int
+    names: IntMatrix = of("nn, 3")
+    none: Vector = of("no")
+    many: Matrix = of("nm, 8")
+
+
+@pytest.mark.parametrize("many", [1, 5000, LARGE // WORD // 8])
+def test_arrays_of_a_packed_block_begin_cache_lines_and_only_a_large_one_is_not_copied(many: int):
+    rng = np.random.default_rng(many)
+    given = {
+        "few": rng.normal(size=3),
+        "names": rng.integers(-9, 9, (7, 3)),
+        "none": np.zeros(0),
+        "many": rng.normal(size=(many, 8)),
+    }
+    block = Packed(count=4, **given)
+    assert block.count == 4
+    copied = [name for name in given if given[name].nbytes < LARGE]
+    for name, array in given.items():
+        assert np.array_equal(getattr(block, name), array) and getattr(block, name).dtype == array.dtype
+        assert (getattr(block, name) is array) == (name not in copied)
+    places = sorted(
+        (getattr(block, name).ctypes.data, getattr(block, name).nbytes) for name in copied if given[name].size
+    )
+    assert {address % (WORD * LINE) for address, _ in places} == {0}
+    assert all(a + size <= b for (a, size), (b, _) in itertools.pairwise(places)), "none lies over another"
+
+
+@pytest.mark.parametrize("count", [1, SMALL // WORD - 1, SMALL // WORD, LARGE // WORD + 3])
+def test_many_zeros_begin_a_huge_page(count: int):
+    words = zeros_on_huge_pages(count)
+    assert words.size == count and not words.any() and words.flags.writeable
+    assert words.ctypes.data % (PAGE if count * WORD >= SMALL else WORD * LINE) == 0
 
 
 def test_a_missing_field_and_a_wrong_shape_are_refused():

@@ -40,7 +40,7 @@ from numba.extending import (
 from numba.np import arrayobj
 
 from hapticsim.kernels.memory.block_array import BlockArray
-from hapticsim.kernels.memory.huge_pages import LARGE, LINE, zeros_on_huge_pages
+from hapticsim.kernels.memory.huge_pages import LARGE, LINE, WORD, zeros_on_huge_pages
 from hapticsim.kernels.memory.shape import Shape, check_shapes
 
 Int = Annotated[int, (types.int64, 0)]
@@ -51,7 +51,6 @@ Cube = Annotated[np.ndarray, (types.float64, 3)]
 IntVector = Annotated[np.ndarray, (types.int64, 1)]
 IntMatrix = Annotated[np.ndarray, (types.int64, 2)]
 
-WORD = 8  # bytes
 # What a whole block has beside its fields: its buffer read as integers and as numbers, and for each of its
 # words whether it is an integer (1) or a number (0).
 WHOLE = (("words", types.int64, 1), ("numbers", types.float64, 1), ("integer", types.int64, 1))

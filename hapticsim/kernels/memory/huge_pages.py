@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
+WORD = 8  # bytes
+LINE = 8  # words of a cache line
 LARGE = 1 << 22  # [bytes] from which on numpy asks for huge pages
 PAGE = 1 << 21  # [bytes] of a huge page
 SMALL = 1 << 17  # [bytes] below which ordinary pages do
-LINE, LINE_BYTES, WORD = 8, 64, 8  # words of a cache line, bytes of it and of a word
 
 
 def zeros_on_huge_pages(count: int) -> np.ndarray:
     """Zeros (count,) int64 that begin a cache line, and a huge page where they are many."""
     size = WORD * count
     is_small = size < SMALL
-    edge = LINE_BYTES if is_small else PAGE
+    edge = WORD * LINE if is_small else PAGE
     words = np.empty((size if is_small else max(size, LARGE)) // WORD + edge // WORD, np.int64)
     start = -words.ctypes.data % edge // WORD
     words = words[start : start + count]
