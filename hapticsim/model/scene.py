@@ -157,11 +157,15 @@ class Scene:
 
     @property
     def may_step(self) -> bool:
-        """Whether a tick may be a time step: all in that regime, else those of free bodies or several trees
-        without constraints."""
+        """Whether a tick may be a time step: all in that regime, else those without constraints of several
+        trees, or of a free body that touches no mesh, of which it may pass a hundred triangles in a tick.
+        """
         if self.contact_regime == TIME_STEPPING:
             return True
-        is_loose = self.has_several_trees or any(joint.kind == "free" for joint in self.model.moving_joints)
+        touching = {name for pair in self.contacts for name in (pair.a, pair.b)}
+        on_mesh = any(shape.kind == "mesh" for shape in self.shapes if shape.name in touching)
+        is_free = any(joint.kind == "free" for joint in self.model.moving_joints)
+        is_loose = self.has_several_trees or (is_free and not on_mesh)
         return bool(self.contacts) and not self.constraints and is_loose
 
     @property
