@@ -25,12 +25,12 @@ def face_at_border(plan, k, face, x, y, z, X):
     into it another one that is hardly deeper, and that all edges lead away from."""
     half = plan.surface_half[k]
     past = past_edge(face, x, y, z, half[0], half[1], half[2])
-    return face if past < -HARDLY or past > LEVEL else face_all_leave(plan, k, face, x, y, z, X)
+    return face if past < -HARDLY or past > LEVEL else face_edges_leave(plan, k, face, x, y, z, X)
 
 
 @kernel
-def face_all_leave(plan, k, face, x, y, z, X):
-    """The same at a border."""
+def face_edges_leave(plan, k, face, x, y, z, X):
+    """``face_at_border`` of corner k where it is at one."""
     if least_away(plan, k, face, X) >= -LEAN:
         return face
     half = plan.surface_half[k]
@@ -89,7 +89,8 @@ def face_against_edges(plan, k, face, x, y, z, X):
 
 @kernel
 def depth_of_edges(plan, k, face, x, y, z, X):
-    """How far the edges in corner k go down towards the box from the corner, along a face and over it [m]."""
+    """How far the edges in corner k, at (x, y, z) in the axes of its box, go down from it under a face [m],
+    until they are past the border of the face."""
     half, axis, deepest = plan.surface_half[k], axis_of(face), 0.0
     for i in range(3):
         dx, dy, dz = direction_of_edge(plan, k, i, X)
@@ -107,7 +108,10 @@ def depth_of_edges(plan, k, face, x, y, z, X):
 
 @inlined
 def way_out(x, rate, half):
-    """How far it is from x to the end of the range from -half to half [m], going at this rate."""
+    """How long it takes from x [m] to the end of the range from -half to half at this rate.
+
+    Along an edge, with a component of its direction for the rate, that is its length up to a border [m].
+    """
     if rate == 0.0:
         return math.inf
     return max(half - math.copysign(x, x * rate), 0.0) / abs(rate)

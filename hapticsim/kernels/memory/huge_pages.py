@@ -2,7 +2,7 @@
 
 A tick of a crowded scene reads some megabytes from a thousand places: on pages of 4 KiB each costs a look-up
 of its own.  numpy asks for huge pages for what is large (NUMPY_MADVISE_HUGEPAGE), so more than is needed is
-reserved; what is not written to takes no memory.
+reserved; what is not written to takes no memory, unless a server locks all of it.
 """
 
 from __future__ import annotations
