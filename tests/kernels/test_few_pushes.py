@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from hapticsim.kernels.time_stepping import few_pushes, gauss_seidel
-from tests.kernel_access import FLOAT, INT, PLAN, VECTOR, WORKSPACE, compiled
+from tests.kernel_access import FLOAT, INT, VECTOR, WORKSPACE, compiled
 from tests.kernels.test_gauss_seidel import Problem, plain, solve_pushes
 from tests.seeds import seeds
 
+EPS = np.finfo(float).eps
 MET = gauss_seidel.MET  # [m/s]
-solve_few = compiled(few_pushes.solve_few, PLAN, WORKSPACE, INT, VECTOR, FLOAT, VECTOR, VECTOR)
+solve_few = compiled(few_pushes.solve_few, WORKSPACE, INT, VECTOR, FLOAT, VECTOR, VECTOR)
 
 
 def wedged(rng: np.random.Generator, n: int, askew: float) -> Problem:
@@ -66,8 +67,8 @@ def test_what_rows_that_say_the_same_share_stays_shared():
     solve_pushes(problem.plan, problem.ws, 4, least, MET, x, v)  # leaves the lists of the island
     x[:], v[:] = 0.2 / problem.ws.near_mobility[0], 0.8 * (v - problem.u) + problem.u
     b = int(np.flatnonzero(np.diff(problem.ws.near_start[: len(problem.plan.tree_first) + 1]) == 4)[0])
-    solve_few(problem.plan, problem.ws, b, least, MET, x, v)
-    np.testing.assert_allclose(x, 0.25 / problem.ws.near_mobility[0], rtol=1e-9)
+    solve_few(problem.ws, b, least, MET, x, v)
+    np.testing.assert_allclose(x, 0.25 / problem.ws.near_mobility[0], rtol=4 * EPS / few_pushes.NEAR)
 
 
 def test_rows_that_nothing_can_move_along_get_nothing():
@@ -77,3 +78,23 @@ def test_rows_that_nothing_can_move_along_get_nothing():
     solve_pushes(problem.plan, problem.ws, 20, problem.least, MET, x, v)
     assert not x[:5].any() and x[5:].any()
     assert np.isfinite(v).all()
+
+
+@pytest.mark.parametrize("n", [6, 30, few_pushes.FEW])
+@pytest.mark.parametrize("seed", seeds(6, 200))
+def test_from_any_start_what_pushes_has_its_rate_and_the_rest_no_less(seed: int, n: int):
+    rng = np.random.default_rng(seed)
+    problem = Problem(rng, n, bodies=12)
+    assert n <= problem.ws.c.size
+    solve_pushes(
+        problem.plan, problem.ws, n, problem.least, MET, np.zeros(n), problem.u.copy()
+    )  # leaves the lists
+    before = rng.uniform(0.0, 3.0, n) / problem.ws.near_mobility[:n] * (rng.random(n) < rng.uniform(0.0, 1.0))
+    x, v = before.copy(), problem.u + np.linalg.solve(problem.M, problem.A.T @ before)
+    for b in range(len(problem.plan.tree_first)):
+        solve_few(problem.ws, b, problem.least, MET, x, v)
+    assert x.min() >= 0.0
+    np.testing.assert_allclose(v, problem.u + np.linalg.solve(problem.M, problem.A.T @ x), atol=1e-9)
+    rates = problem.A @ v - problem.least + few_pushes.NEAR * problem.ws.near_mobility[:n] * (x - before)
+    assert rates.min() >= -MET
+    assert np.abs(rates[x > 0.0]).max(initial=0.0) <= 1e-9

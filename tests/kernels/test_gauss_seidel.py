@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numba import njit
@@ -18,18 +20,19 @@ rate_along = compiled(near_contacts.rate_along, WORKSPACE, INT, VECTOR)
 
 
 class Problem:
-    """n rows between three cubes and the world, drawn at random; every third one repeats an earlier one.
+    """n rows between cubes and the world, drawn at random; every third one repeats an earlier one.
 
     alone : each row is about one cube and the world.
     """
 
-    def __init__(self, rng: np.random.Generator, n: int, alone: bool = False) -> None:
-        sim = hs.Simulation(cubes([(0.3 * i, 0.0, 1.0) for i in range(3)]))
+    def __init__(self, rng: np.random.Generator, n: int, alone: bool = False, bodies: int = 3) -> None:
+        scene = cubes([(0.3 * i, 0.0, 1.0) for i in range(bodies)])
+        sim = hs.Simulation(replace(scene, max_rows=max(scene.max_rows, n)))
         self.plan, self.ws = sim.plan, sim._workspace
-        nu = 18
-        roots = rng.normal(size=(3, 6, 6))
+        nu = 6 * bodies
+        roots = rng.normal(size=(bodies, 6, 6))
         self.M = np.zeros((nu, nu))
-        for t in range(3):
+        for t in range(bodies):
             self.M[6 * t : 6 * t + 6, 6 * t : 6 * t + 6] = roots[t] @ roots[t].T + 0.3 * np.eye(6)
         self.A = np.zeros((n, nu))
         half = self.ws.near_J.shape[1] // 2

@@ -444,6 +444,7 @@ class Workspace(Block, packed=True):
     near_way: Vector = of("nz")  # the direction of the rounds before
     near_pushing: IntVector = of("nz")  # those that push
     near_order: IntVector = of("nz")  # those that are solved for, island by island (near_islands.py)
+    near_live: IntVector = of("nz")  # those of an island that a round goes over (gauss_seidel.py)
     near_start: IntVector = of("nt + 1")  # where those of each island begin there
     tree_order: IntVector = of("nt")  # trees, island by island
     tree_start: IntVector = of("nt + 1")  # where those of each island begin there

@@ -39,17 +39,6 @@ def nonnegative_minimum(W, c, m, tolerance, x, z, gradient, passive, part, P):
 
 
 @kernel
-def improve_minimum(W, c, m, tolerance, x, z, gradient, passive, part, P):
-    """``nonnegative_minimum`` from x (m,) on, where W is regular: rows with x > 0 are passive at first."""
-    for i in range(m):
-        passive[i] = PASSIVE if x[i] > 0.0 else FREE
-        part[i] = i
-    if not go_to_passive(W, c, m, x, z, passive, part, m, -1, P):
-        return False
-    return minimise_part(W, c, m, tolerance, x, z, gradient, passive, part, m, P)
-
-
-@kernel
 def gather_part(W, m, first, passive, part):
     """Write to part the rows that W joins with row ``first``, in rising order; return their number.
 

@@ -14,12 +14,14 @@ its share of the visits is used up.
 from __future__ import annotations
 
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.time_stepping.few_pushes import clear_speeds, has_few, solve_few
 from hapticsim.kernels.time_stepping.near_contacts import SOFT, push_along, push_row, rate_of_row
 from hapticsim.kernels.time_stepping.near_islands import order_near
 
 MET = 1e-7  # [m/s] by which rates of a step may be off
 VISITS = 20000  # of rows, at most, but for FEWEST rounds
+WHOLE = 4  # of so many rounds over an island one goes over all rows
 FEWEST, MOST = 20, 400  # rounds over the rows of an island
 PATIENCE, TRIES = 5, 3  # rounds after which an island of few rows is solved by its active set, and how often
 
@@ -39,26 +41,29 @@ def solve_pushes(plan, ws, n, least, met, x, v):
         if own == 0:
             continue
         most = min(MOST, max(FEWEST, visits // rows))  # what one island does not need is for the next
-        rounds, changed = solve_island(plan, ws, b, most, least, met, x, v)
-        visits, rows, worst = visits - rounds * own, rows - own, max(worst, changed)
+        spent, changed = solve_island(plan, ws, b, most, least, met, x, v)
+        visits, rows, worst = visits - spent, rows - own, max(worst, changed)
     return worst
 
 
 @kernel
 def solve_island(plan, ws, b, most, least, met, x, v):
-    """The same of island b, in so many rounds at most.  Returns them, and the largest rate that the last
-    changed."""
+    """The same of island b, in so many rounds at most.  Returns how many rows they visited, and the largest
+    rate that the last changed.
+
+    One round in WHOLE goes over all rows, and the last does; those between over what moves (list_live).
+    """
     begin_island(plan, ws, b, x, v)
-    before, worst = 0.0, 0.0
+    first, end = ws.near_start[b], ws.near_start[b + 1]
+    before, worst, visits, live, whole = 0.0, 0.0, 0, 0, True
     for turn in range(most):
         for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
             for r in range(plan.tree_first[ws.tree_order[s]], plan.tree_end[ws.tree_order[s]]):
                 ws.round_u[r] = v[r]
-        first, end = ws.near_start[b], ws.near_start[b + 1]
+        whole = whole or turn % WHOLE == 0 or turn == most - 1
         worst, now = go_round(
-            ws.near_order,
-            first,
-            end,
+            from_row(ws.near_order, first) if whole else ws.near_live,
+            end - first if whole else live,
             ws.near_J,
             ws.near_Y,
             ws.near_speeds,
@@ -68,28 +73,47 @@ def solve_island(plan, ws, b, most, least, met, x, v):
             x,
             v,
         )
-        if worst <= met or turn == most - 1:
-            return turn + 1, worst
+        visits += end - first if whole else live
+        if whole and (worst <= met or turn == most - 1):
+            return visits, worst
         if (turn + 1) % PATIENCE == 0 and turn < TRIES * PATIENCE and has_few(ws, b):
-            solve_few(plan, ws, b, least, 0.1 * met, x, v)
+            solve_few(ws, b, least, 0.1 * met, x, v)
             begin_way(plan, ws, b)
-            before = 0.0
+            before, whole = 0.0, True
             continue
-        follow_way(plan, ws, b, now / before if now < before else 0.0, x, v)
+        if whole:
+            live = list_live(ws, first, end, x)
+        whole = worst <= met  # are the others as well?
+        follow_way(plan, ws, b, live, now / before if now < before else 0.0, x, v)
         before = now
-    return most, worst
+    return visits, worst
 
 
 @kernel
-def go_round(order, first, end, J, Y, at, mass, least, changes, x, v):
-    """Meet the rate of each of the rows order[first:end] once.  Returns the largest change of a rate, and the
+def list_live(ws, first, end, x):
+    """Write to ws.near_live the rows of an island that have an impulse or a way; return how many.
+
+    The others stay as they are while none of these changes what they are given.
+    """
+    live = 0
+    for j in range(first, end):
+        i = ws.near_order[j]
+        if x[i] != 0.0 or ws.near_change[i] != 0.0 or ws.near_way[i] != 0.0:
+            ws.near_live[live] = i
+            live += 1
+    return live
+
+
+@kernel
+def go_round(rows, n, J, Y, at, mass, least, changes, x, v):
+    """Meet the rate of each of the n rows once.  Returns the largest change of a rate, and the
     sum of the squares of the changes of impulses.
 
     Arrays are handed over one by one: those of the workspace would be looked up again at every row.
     """
     worst = now = 0.0
-    for j in range(first, end):
-        i = order[j]
+    for j in range(n):
+        i = rows[j]
         if mass[i] == 0.0:
             continue
         change = max((least[i] - rate_of_row(J[i], at[i], v)) * mass[i], -x[i])
@@ -133,13 +157,14 @@ def begin_way(plan, ws, b):
 
 
 @kernel
-def follow_way(plan, ws, b, share, x, v):
-    """Go ``share`` of the way of the rounds before once more; the way is then that and the last change.
+def follow_way(plan, ws, b, live, share, x, v):
+    """Go ``share`` of the way of the rounds before once more, for the live rows of island b; the way is then
+    that and the last change.
 
     What it changes of v is known: the same share of what the way before changed.
     """
-    for j in range(ws.near_start[b], ws.near_start[b + 1]):
-        i = ws.near_order[j]
+    for j in range(live):
+        i = ws.near_live[j]
         step = share * ws.near_way[i]
         ws.near_way[i] = step + ws.near_change[i]
         x[i] += step
