@@ -31,11 +31,12 @@ class MjcfPeer:
     def __init__(self, path: Path, notes: list[str] | None = None) -> None:
         self.robot: MjcfRobot = read_mjcf(path, [] if notes is None else notes)
         self.model, self.mj, self.names = self.robot.model, self.robot.mj, self.robot.names
-        self._only_what_is_taken()
+        self.only_what_is_taken()
         self.data = mujoco.MjData(self.mj)
         self._tree = moving_tree(self.model)
 
-    def _only_what_is_taken(self) -> None:
+    def only_what_is_taken(self) -> None:
+        """Switch off in MuJoCo what is not taken over."""
         mj = self.mj
         mj.opt.disableflags = int(OFF)
         mj.opt.density = mj.opt.viscosity = 0.0
