@@ -53,6 +53,15 @@ def test_bench_growth_times_cubes_awake_and_asleep_beside_the_peer() -> None:
 
 
 @pytest.mark.long
+def test_bench_humanoid_times_both_regimes_beside_the_peer_and_all_lie_on_the_floor() -> None:
+    pytest.importorskip("gymnasium")
+    rows = numbers_of("bench_humanoid.py")["rows"]
+    assert set(rows) == {"exact", "time_stepping", "MuJoCo, Euler"}
+    assert all(row["contacts"] >= 6 and min(row["fall_us"] + row["lie_us"]) > 0.0 for row in rows.values())
+    assert rows["exact"]["pairs"] > 100
+
+
+@pytest.mark.long
 def test_bench_step_times_equal_scenes_and_a_server_that_ticks() -> None:
     pytest.importorskip("mujoco")
     found = numbers_of("bench_step.py", "--quick", str(WAM))
