@@ -15,6 +15,7 @@ from rich.console import Console
 
 import hapticsim as hs
 from hapticsim.model.multibody.joint import Joint
+from hapticsim.model.robot_file.library import library_models
 from hapticsim.model.scene import TorqueLaw
 
 ROOT = Path(__file__).parents[2]
@@ -59,6 +60,17 @@ def test_bench_humanoid_times_both_regimes_beside_the_peer_and_all_lie_on_the_fl
     assert set(rows) == {"exact", "time_stepping", "MuJoCo, Euler"}
     assert all(row["contacts"] >= 6 and min(row["fall_us"] + row["lie_us"]) > 0.0 for row in rows.values())
     assert rows["exact"]["pairs"] > 100
+
+
+def test_load_robots_tells_hulls_pairs_and_what_is_refused_for_its_own_fault() -> None:
+    if not library_models():
+        pytest.skip("example-robot-data is not installed")
+    found = numbers_of("load_robots.py", "--robots", "solo12", "quadrotor_base", "ur3")
+    solo, quadrotor, nothing = (found["rows"][name] for name in ("solo12", "quadrotor_base", "ur3"))
+    assert solo["hulls"] == solo["shapes"] == 17 and solo["pairs"] == 132 and solo["way"] == ""
+    assert quadrotor["way"] == "free" and quadrotor["speeds"] == 6
+    assert "holds no <link>" in nothing["refused"]
+    assert found["targets"]["robots refused, but for faults of their files"]["met"]
 
 
 @pytest.mark.long
