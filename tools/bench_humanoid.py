@@ -18,7 +18,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 from check_mjcf import gymnasium_models
-from mjcf_peer import MjcfPeer
+from mjcf_peer import TOUCHES, MjcfPeer
 from reporting import Found, machine, machine_line, parser_of, report
 from rich.box import SIMPLE
 from rich.console import Console
@@ -31,8 +31,6 @@ FALL_s, LIE_s, ROUNDS = 1.0, 1.0, 5
 ASKEW = 0.01  # [m, rad] by which each coordinate is off where the file draws the robot
 PERCENTILES = (50, 99, 99.9)
 REGIMES = ("exact", "time_stepping")
-_BIT = mujoco.mjtDisableBit
-OFF = int(_BIT.mjDSBL_ACTUATION | _BIT.mjDSBL_LIMIT | _BIT.mjDSBL_FRICTIONLOSS)
 
 
 def scene_of(path: Path, regime: str) -> hs.Scene:
@@ -42,14 +40,6 @@ def scene_of(path: Path, regime: str) -> hs.Scene:
         f'contacts: [{{between: ["*", "*"]}}]\ncontact_regime: {regime}\n',
         path.resolve().with_name("bench.yaml"),
     )
-
-
-def start_of(peer: MjcfPeer, q0: np.ndarray) -> np.ndarray:
-    """Return coordinates (nq,) a little off q0."""
-    q = q0 + ASKEW * np.random.default_rng(0).normal(size=q0.size)
-    for at in peer.model.quaternions:
-        q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
-    return q
 
 
 def least_times(begin: Callable[[], object], step: Callable[[], object], ticks: int) -> np.ndarray:
@@ -79,7 +69,7 @@ def split(times: np.ndarray, contacts: int) -> Found:
 def time_ours(path: Path, regime: str, ticks: int) -> Found:
     """Return the times of our ticks."""
     peer, sim = MjcfPeer(path), hs.Simulation(scene_of(path, regime))
-    sim.set_state(start_of(peer, sim.scene.q0), sim.scene.u0)
+    sim.set_state(peer.beside(sim.scene.q0, ASKEW), sim.scene.u0)
     first = sim.fork()
     found = split(least_times(lambda: sim.restore(first), sim.step, ticks), len(sim.state.contacts))
     return found | {"pairs": int(sim.plan.pair_a.size), "speeds": peer.model.nu}
@@ -89,11 +79,11 @@ def time_mujoco(path: Path, ticks: int) -> Found:
     """Return the times of MuJoCo's steps, by Euler's method."""
     peer, q0 = MjcfPeer(path), scene_of(path, "exact").q0
     mj, data = peer.mj, peer.data
-    mj.opt.disableflags = OFF
+    mj.opt.disableflags = TOUCHES
     mj.opt.timestep, mj.opt.integrator = 1e-3, mujoco.mjtIntegrator.mjINT_EULER
     mj.geom_condim[:] = 1
     mj.geom_margin[:] = 0.0
-    q = start_of(peer, q0)
+    q = peer.beside(q0, ASKEW)
 
     def begin() -> None:
         mujoco.mj_resetData(mj, data)

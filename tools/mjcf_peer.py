@@ -20,6 +20,11 @@ from hapticsim.model.mjcf.tree import BALL, FREE
 from hapticsim.model.moving import moving_tree
 
 OFF = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_ACTUATION
+TOUCHES = int(  # contacts and equalities act
+    mujoco.mjtDisableBit.mjDSBL_ACTUATION
+    | mujoco.mjtDisableBit.mjDSBL_LIMIT
+    | mujoco.mjtDisableBit.mjDSBL_FRICTIONLOSS
+)
 
 
 class MjcfPeer:
@@ -52,6 +57,13 @@ class MjcfPeer:
     def random_state(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         """Return q (nq,) and u (nu,) at random, q within the limits of joints."""
         return self.model.random_q(self.model.zero_q(), rng), rng.normal(size=self.model.nu)
+
+    def beside(self, q: np.ndarray, by: float) -> np.ndarray:
+        """Return coordinates (nq,) of which each is about ``by`` [m, rad] off q, the same in every run."""
+        other = q + by * np.random.default_rng(0).normal(size=q.size)
+        for at in self.model.quaternions:
+            other[at : at + 4] /= np.linalg.norm(other[at : at + 4])
+        return other
 
     def place(self, q: np.ndarray, u: np.ndarray) -> None:
         """Put MuJoCo's robot there and let it compute."""
