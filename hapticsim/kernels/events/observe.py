@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import CONTACT_ROW, EVERY_TICK
+from hapticsim.codes import CONTACT_ROW, EVERY_TICK, ON_EDGES
+from hapticsim.kernels.events.edge_places import depth_along_faces
 from hapticsim.kernels.events.guards import row_forces
 from hapticsim.kernels.events.inside import takes_edges
 from hapticsim.kernels.geometry.box_edges import NOWHERE
 from hapticsim.kernels.geometry.contact import is_between_features, witness, witness_beside
+from hapticsim.kernels.geometry.corner import LEVEL
 from hapticsim.kernels.geometry.mesh.contact import nearby_witness
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.geometry.point import surface_pose
@@ -72,12 +74,24 @@ def report_between(plan, state, out, ws, begin, end):
             phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness(plan, state, k, ws.X)
         else:
             phi, nx, ny, nz, cx, cy, cz, _, _, _ = witness_beside(plan, state, k, pose, ws.X)
+        if phi < -LEVEL and have_not_met(plan, state, ws, k, phi):
+            out.gap[k] = NOWHERE
+            continue
         radius = plan.row_length[k]
         out.gap[k] = phi
         out.normal_W[k, 0], out.normal_W[k, 1], out.normal_W[k, 2] = nx, ny, nz
         out.point_W[k, 0] = cx - radius * nx
         out.point_W[k, 1] = cy - radius * ny
         out.point_W[k, 2] = cz - radius * nz
+
+
+@kernel
+def have_not_met(plan, state, ws, k, phi):
+    """Whether a free place is about edges that are farther inside one another, by the gap phi [m], than the
+    shapes are: the place where they cross came over an end within the tick, and nothing touches there."""
+    if plan.surface_kind[k] != ON_EDGES or state.mode[k] != FREE:
+        return False
+    return depth_along_faces(plan, k, ws) < -phi - LEVEL
 
 
 @kernel

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.events.guards import row_forces
-from hapticsim.kernels.events.inside import GAP_CAPTURE, GAP_DEEP
+from hapticsim.kernels.events.guards import is_far, row_forces
+from hapticsim.kernels.events.inside import GAP_CAPTURE, GAP_DEEP, GAP_HELD, has_no_gap
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.geometry.edges import feature
 from hapticsim.kernels.linalg.selection import KEEP_CHOICE
@@ -13,8 +13,9 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import FIRST, LARGE, POWER, SPARE, TOLERANCE, part_used, total_energy
 from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, project
+from hapticsim.kernels.rows.row_table import FREE
 from hapticsim.kernels.solve.island_solves import volume_of
-from hapticsim.kernels.units import choose_speeds, stage
+from hapticsim.kernels.units import choose_speeds, gap_of_free, stage
 
 GAP_REDUNDANT = 1e-9  # [m] by which rows that counted as redundant may be off before a new look
 RATE_REDUNDANT = 1e-7  # [m/s] the same for their rates: an integration step leaves 1e-9 in moderate motion
@@ -80,20 +81,22 @@ def work_of_gaps(ws, m):
 
 @kernel
 def close_or_hold(plan, state, inp, out, ws, t, m):
-    """Close the gaps of contacts at (ws.q0, ws.u0), or hold them as they are: where closing adds energy, or a
-    gap is left because rows contradict one another.
+    """Close the gaps of contacts at (ws.q0, ws.u0), or hold them as they are: where closing adds energy,
+    pushes in what is free, or leaves a gap because rows contradict one another.
 
     Energy that an impact has just taken may be spent on closing.  The stage is evaluated anew, and ws.phi of
     what is held is 0.  A contact that something moved far off its surface is not held there.
     """
     copy(ws.q0, ws.qe)
     copy(ws.u0, ws.ue)
+    read_free_gaps(plan, state, ws, ws.guard1)
     most = allowed_gain(plan) + ws.work[SPARE]
     before = total_energy(plan, ws, ws.q0, ws.u0) if plan.energy != 0 else 0.0
     project(plan, state, ws, m)
     gain = total_energy(plan, ws, ws.q0, ws.u0) - before if plan.energy != 0 else 0.0
     evaluate_anew(plan, state, inp, out, ws, t, m)
-    if gain > most or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
+    contradicts = largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT
+    if gain > most or contradicts or pushes_free_in(plan, state, ws):
         copy(ws.q0, ws.q1)  # free until the piece is integrated
         copy(ws.u0, ws.u1)
         copy(ws.qe, ws.q0)
@@ -105,6 +108,26 @@ def close_or_hold(plan, state, inp, out, ws, t, m):
             copy(ws.q1, ws.q0)
             copy(ws.u1, ws.u0)
             evaluate_anew(plan, state, inp, out, ws, t, m)
+
+
+@kernel
+def read_free_gaps(plan, state, ws, gaps):
+    """Write the gaps [m] of the free candidates at the frames in ws; inf of those that have none."""
+    for k in range(plan.contacts):
+        gaps[k] = math.inf
+        if state.mode[k] == FREE and not is_far(state, ws, k):
+            if not has_no_gap(plan, state, k) and ws.overlooked[k] == 0:
+                gaps[k] = gap_of_free(plan, state, ws, k)
+
+
+@kernel
+def pushes_free_in(plan, state, ws):
+    """Whether a free candidate is inside at the frames in ws, and deeper than ws.guard1 says."""
+    read_free_gaps(plan, state, ws, ws.guard2)
+    for k in range(plan.contacts):
+        if ws.guard2[k] < -GAP_HELD and ws.guard2[k] < ws.guard1[k] - GAP_HELD:
+            return True
+    return False
 
 
 @kernel
