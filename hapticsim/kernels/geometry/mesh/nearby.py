@@ -85,6 +85,8 @@ def look_for_feature(plan, state, ws, k, first, alone, x, y, z):
     within = plan.row_length[k] + BEYOND
     if alone:
         found = next_feature(plan, state, k, ws.X)
+        if found == NO_FEATURE:  # of a place that is no number, in a trial step that is refused
+            return found
         within = abs(from_feature(plan, found, x, y, z)[0])
         if within > (1.0 + SOON) * plan.row_length[k]:
             return found
