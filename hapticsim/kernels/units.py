@@ -30,7 +30,7 @@ CONTACT_ROW = f8(_PLAN, _STATE, int64, int64, _WORKSPACE)
 CONSTRAINT_ROWS = types.void(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, int64, int64)
 GAP = f8(_PLAN, _STATE, int64, _mat)
 PLACE = types.Tuple((int64, f8, f8))(_PLAN, _STATE, int64, _mat)
-FEATURE = int64(_PLAN, _STATE, int64, _mat)
+FEATURE = int64(_PLAN, _STATE, int64, _mat, f8)
 HULL_CONTACT = types.UniTuple(f8, 17)(_PLAN, _STATE, int64, _mat)
 QUADRIC = types.UniTuple(f8, 7)(_PLAN, int64, _mat)
 QUADRIC_ROW = f8(_PLAN, int64, int64, _WORKSPACE)
@@ -138,9 +138,9 @@ def where(plan, state, k, X):
 
 
 @inlined
-def next_feature(plan, state, k, X):
+def next_feature(plan, state, k, X, beyond):
     """Feature of a mesh that place k is about to touch, or -1: ``geometry.mesh.search.find_feature``."""
-    return _feature_at(plan.next_feature)(plan, state, k, X)
+    return _feature_at(plan.next_feature)(plan, state, k, X, beyond)
 
 
 @inlined

@@ -36,7 +36,7 @@ from tools.mesh_scenes import (
 
 gap = compiled(contact.gap_of, PLAN, STATE, INT, MATRIX)
 contact_row = compiled(contact.contact_row, PLAN, STATE, INT, INT, WORKSPACE)
-find_feature = compiled(mesh_search.find_feature, PLAN, STATE, INT, MATRIX)
+find_feature = compiled(mesh_search.find_feature, PLAN, STATE, INT, MATRIX, FLOAT)
 region_margin = compiled(mesh_features.region_margin, PLAN, INT, FLOAT, FLOAT, FLOAT)
 follow_meshes = compiled(follow_mesh.follow_all, PLAN, STATE, WORKSPACE)
 
@@ -168,7 +168,7 @@ def test_the_row_is_the_derivative_of_the_distance_from_its_feature(name):
         centre = points_near(rng, mesh, 1)[0]
         q = pose_with(rng, centre)
         state.face[0] = 0
-        feature = find_feature(assembly.plan, state, 0, frames(assembly, q, np.zeros(12)).X)
+        feature = find_feature(assembly.plan, state, 0, frames(assembly, q, np.zeros(12)).X, BEYOND)
         kind = 0 if feature < faces else 1 if feature < 4 * faces else 2
         distance = plain_feature(tables, feature, centre)
         if is_inside(mesh.vertices[mesh.triangles], centre) or not 0.02 < distance < 0.5:
@@ -199,7 +199,7 @@ def test_a_point_outside_lies_in_the_region_of_its_nearest_feature(name):
         if not is_inside(mesh.vertices[mesh.triangles], point):
             seen += 1
             X = frames(assembly, pose_with(rng, point), np.zeros(12)).X
-            feature = find_feature(assembly.plan, state, 0, X)
+            feature = find_feature(assembly.plan, state, 0, X, BEYOND)
             assert region_margin(assembly.plan, feature, *point) >= -1e-12
     assert seen > 50
 
@@ -227,7 +227,7 @@ def test_where_a_region_ends_the_contact_goes_over_to_the_feature_that_is_as_nea
         X = frames(assembly, pose_with(rng, point), np.zeros(12)).X
         if not 1e-3 < gap(assembly.plan, state, 0, X) + RADIUS < 0.2:
             continue
-        feature = find_feature(assembly.plan, state, 0, X)
+        feature = find_feature(assembly.plan, state, 0, X, BEYOND)
         ahead = border(assembly, feature, point, point + 0.3 * rng.normal(size=3))
         if ahead is None or is_inside(mesh.vertices[mesh.triangles], ahead):
             continue
@@ -253,15 +253,15 @@ def test_the_next_place_finds_the_other_side_of_a_groove_and_waits_behind_one_th
     state, plan = assembly.new_state(), assembly.plan
     q = np.concatenate([[0.0, 0.1, (r + 1e-5) / np.cos(angle)], [1.0, 0, 0, 0]])
     X = frames(assembly, q, np.zeros(6)).X
-    first = find_feature(plan, state, 0, X)
+    first = find_feature(plan, state, 0, X, BEYOND)
     assert [gap(plan, state, k, X) for k in range(4)] == [pytest.approx(1e-5, abs=1e-12)] + 3 * [NOWHERE]
     state.face[0] = MESH_FEATURE + first
-    second = find_feature(plan, state, 1, X)
+    second = find_feature(plan, state, 1, X, BEYOND)
     assert gap(plan, state, 1, X) == pytest.approx(1e-5, abs=1e-12)
     assert plan.mesh_normal[first, 0] == pytest.approx(-plan.mesh_normal[second, 0], abs=1e-12)
     assert [gap(plan, state, k, X) for k in (2, 3)] == 2 * [NOWHERE]
     state.face[1] = MESH_FEATURE + second
-    assert find_feature(plan, state, 2, X) == mesh_search.NO_FEATURE
+    assert find_feature(plan, state, 2, X, BEYOND) == mesh_search.NO_FEATURE
     assert gap(plan, state, 2, X) == BEYOND, "nothing else is near"
 
 

@@ -18,7 +18,7 @@ from tests.kernel_access import FLOAT, INT, MATRIX, PLAN, STATE, WORKSPACE, comp
 from tools.mesh_scenes import ball_scene, bowl, box_mesh, bumpy, groove, mesh_of, terrain
 
 look_nearby = compiled(mesh_nearby.look_nearby, PLAN, STATE, WORKSPACE, INT)
-find_feature = compiled(mesh_search.find_feature, PLAN, STATE, INT, MATRIX)
+find_feature = compiled(mesh_search.find_feature, PLAN, STATE, INT, MATRIX, FLOAT)
 from_feature = compiled(mesh_features.from_feature, PLAN, INT, FLOAT, FLOAT, FLOAT)
 region_margin = compiled(mesh_features.region_margin, PLAN, INT, FLOAT, FLOAT, FLOAT)
 leaves_region = compiled(mesh_features.leaves_region, PLAN, INT, *10 * [FLOAT])
@@ -59,7 +59,7 @@ def test_a_list_says_what_the_tree_says_as_the_ball_moves(name):
         state.face[:] = 0
         held = rng.random() < 0.6
         if held:
-            state.face[0] = MESH_FEATURE + find_feature(plan, state, 0, ws.X)
+            state.face[0] = MESH_FEATURE + find_feature(plan, state, 0, ws.X, BEYOND)
         k, way = int(held), rng.normal(size=3)
         for step in range(60):
             size = 10.0 ** rng.uniform(-7.0, largest)
@@ -69,7 +69,7 @@ def test_a_list_says_what_the_tree_says_as_the_ball_moves(name):
                 follow_meshes(plan, state, ws)
             before = ws.around_place[0].copy()
             feature, phi = look_nearby(plan, state, ws, k)
-            wanted = find_feature(plan, state, k, ws.X)
+            wanted = find_feature(plan, state, k, ws.X, BEYOND)
             assert feature == wanted, (step, centre)
             distance = BEYOND + RADIUS if wanted == NO_FEATURE else from_feature(plan, wanted, *centre)[0]
             assert phi == pytest.approx(distance - RADIUS, abs=1e-15)
@@ -91,7 +91,7 @@ def test_a_region_is_left_when_bisection_says(name):
     for _ in range(60):
         x = corners[rng.integers(faces)].mean(axis=0) + rng.normal(size=3) * 0.05
         put(assembly, ws, x)
-        feature = find_feature(plan, state, 0, ws.X)
+        feature = find_feature(plan, state, 0, ws.X, BEYOND)
         v, a = (
             rng.normal(size=3) * 10.0 ** rng.uniform(-2, 1),
             rng.normal(size=3) * 10.0 ** rng.uniform(-1, 2),

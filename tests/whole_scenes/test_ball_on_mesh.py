@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -176,6 +177,28 @@ def test_a_ball_in_a_pit_of_many_sides_does_not_sink(sides):
         sim = hs.Simulation(ball_scene(mesh, (*at, 0.3)))
         Watch(sim).take(900)
         assert plain_distance(mesh, sim.state.q[:3]) - 0.05 > -1e-7
+
+
+@pytest.mark.parametrize("angle", [0.3, 0.8, 1.2])
+def test_a_ball_thrown_into_a_groove_of_triangles_comes_into_no_side_in_time_steps(angle):
+    """Both sides come near within the same step, and each has a row of its own."""
+    for seed in range(10):
+        rng, mesh = np.random.default_rng(seed), groove(angle)
+        velocity = (rng.uniform(-3.0, 3.0), rng.uniform(-0.3, 0.3), -rng.uniform(0.0, 3.0))
+        start = (rng.uniform(-0.05, 0.05), 0.0, 0.2)
+        scene = ball_scene(mesh, start, velocity, radius=0.01)
+        sim = hs.Simulation(replace(scene, contact_regime="time_stepping"))
+        for _ in range(600):
+            sim.step()
+            x, _, z = sim.state.q[:3]
+            if max(abs(sim.state.q[0]), abs(sim.state.q[1])) < 0.45:
+                assert math.cos(angle) * z - math.sin(angle) * abs(x) > 0.01 - 1e-9
+
+
+@pytest.mark.parametrize("first", [0, *[pytest.param(k, marks=pytest.mark.long) for k in range(40, 400, 40)]])
+def test_random_balls_on_random_meshes_never_pass_in_time_steps(first):
+    for found in random_meshes.throws(40, first, 1, stepping=True):
+        assert not found.bad, found
 
 
 FURTHER = [pytest.param(k, marks=pytest.mark.long) for k in range(20, 120, 20)]

@@ -43,6 +43,7 @@ from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
 from hapticsim.kernels.time_stepping.move_out import move_out
 from hapticsim.kernels.time_stepping.near_contacts import (
     find_idle_pairs,
+    forget_places,
     gather_near,
     let_go,
     push_along,
@@ -97,6 +98,7 @@ def take_time_step(plan, state, inp, out, ws):
     copy(ws.u1, ws.free_end_u)
     n = put_what_closes_first(plan, state, ws, near)
     if out.counts[REHEARSAL] == 1:  # the code and what it reads are warm
+        forget_places(plan, state, ws, near)
         return
     if not definite:
         ws.free_end_u[0] = math.nan  # the tick is refused
@@ -122,6 +124,7 @@ def take_time_step(plan, state, inp, out, ws):
         if move_out(plan, state, ws, near):
             put_in_end_axes(plan, ws)
         take_gain(plan, ws)
+    forget_places(plan, state, ws, near)
     copy(ws.q1, ws.q0)
     copy(ws.u1, ws.u0)
     out.counts[PIECES] = 1

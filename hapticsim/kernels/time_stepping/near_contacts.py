@@ -25,14 +25,21 @@ from hapticsim.kernels.geometry.corner import EDGE, LEVEL, height_over
 from hapticsim.kernels.geometry.corner import past_edge as past_edge_of
 from hapticsim.kernels.geometry.corner_edges import face_against_edges
 from hapticsim.kernels.geometry.edges import is_lost
-from hapticsim.kernels.geometry.mesh.search import first_place, is_on_mesh
+from hapticsim.kernels.geometry.mesh.search import MESH_FEATURE, NO_FEATURE, first_place, is_on_mesh
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.linalg.linear import ldl_solve_between, ldl_solve_six
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import gap, gap_of_free, put_features_in_places, where, write_contact_row
+from hapticsim.kernels.units import (
+    gap,
+    gap_of_free,
+    nearby,
+    put_features_in_places,
+    where,
+    write_contact_row,
+)
 
 LEAVE = int(Event.LEAVE)
 ROWS_FULL, NO_ROOM = int(Event.ROWS_FULL), int(Fault.ROWS_FULL)
@@ -115,11 +122,36 @@ def look_at(plan, state, out, k, ws):
     if state.mode[k] == FREE and not takes_edges(plan, k):
         if state.face[k] != 0 or out.gap[k] < 0.0:
             sort_one(plan, state, ws, out, k, False, 0.0)
+    if state.mode[k] == FREE and is_on_mesh(plan, k):
+        return look_at_place(plan, state, k, ws)
     if is_corner_on_box(plan, k):
         turn_to_face(plan, state, out, k, ws)
     nearness, face = how_near(plan, state, out, k, ws.reach[0], ws)
     state.depth[k] = 0.0
     return nearness, face
+
+
+@kernel
+def look_at_place(plan, state, k, ws):
+    """The same of a free place on a mesh: where a feature is near it is about this one for the step.
+
+    So those after it look for others, and all that may touch within the step have their rows.
+    """
+    state.face[k] = 0
+    feature, phi = nearby(plan, state, ws, k)
+    near = feature != NO_FEATURE and is_place_near(plan, state, k, phi, -1.0, ws.reach[0])
+    state.depth[k] = 0.0
+    if near:
+        state.face[k] = MESH_FEATURE + feature
+    return (NEAR if near else FAR), state.face[k]
+
+
+@kernel
+def forget_places(plan, state, ws, n):
+    """Places on a mesh among the n near contacts that do not hold are about no feature between ticks."""
+    for i in range(n):
+        if state.mode[ws.near[i]] == FREE and is_on_mesh(plan, ws.near[i]):
+            state.face[ws.near[i]] = 0
 
 
 @kernel

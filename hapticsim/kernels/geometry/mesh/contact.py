@@ -25,7 +25,7 @@ def feature_of(plan, state, k, X):
     """The feature that place k holds, or is about to touch; NO_FEATURE where it waits or none is near."""
     if state.face[k] >= MESH_FEATURE:
         return state.face[k] - MESH_FEATURE
-    return NO_FEATURE if is_waiting(plan, state, k) else next_feature(plan, state, k, X)
+    return NO_FEATURE if is_waiting(plan, state, k) else next_feature(plan, state, k, X, BEYOND)
 
 
 @kernel

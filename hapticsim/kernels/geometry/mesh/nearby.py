@@ -57,6 +57,13 @@ def look_nearby(plan, state, ws, k):
     return feature, from_feature(plan, feature, x, y, z)[0] - plan.row_length[k]
 
 
+@inlined
+def beyond(ws):
+    """How far from the sphere features are looked for beside what is held [m]: in a time step all that may
+    touch in it."""
+    return max(BEYOND, ws.reach[0])
+
+
 @kernel
 def nearby_feature(plan, state, ws, k, x, y, z):
     """``mesh.search.find_feature`` of place k, whose centre is at (x, y, z) in its mesh."""
@@ -81,10 +88,10 @@ def look_for_feature(plan, state, ws, k, first, alone, x, y, z):
     about = ws.around_place[first]
     moved = math.sqrt((x - about[0]) ** 2 + (y - about[1]) ** 2 + (z - about[2]) ** 2)
     if about[3] < 0.0 and moved <= -about[3]:  # there were too many a moment ago
-        return next_feature(plan, state, k, ws.X)
-    within = plan.row_length[k] + BEYOND
+        return next_feature(plan, state, k, ws.X, beyond(ws))
+    within = plan.row_length[k] + beyond(ws)
     if alone:
-        found = next_feature(plan, state, k, ws.X)
+        found = next_feature(plan, state, k, ws.X, beyond(ws))
         if found == NO_FEATURE:  # of a place that is no number, in a trial step that is refused
             return found
         within = abs(from_feature(plan, found, x, y, z)[0])
@@ -94,7 +101,7 @@ def look_for_feature(plan, state, ws, k, first, alone, x, y, z):
     if alone:
         return found
     found, distance = look_through(plan, state, ws, k, first, alone, x, y, z)
-    return found if distance < math.inf else next_feature(plan, state, k, ws.X)
+    return found if distance < math.inf else next_feature(plan, state, k, ws.X, beyond(ws))
 
 
 @kernel
@@ -104,7 +111,7 @@ def look_through(plan, state, ws, k, first, alone, x, y, z):
     """
     about, listed, apart = ws.around_place[first], ws.around[first], ws.around_apart[first]
     moved = math.sqrt((x - about[0]) ** 2 + (y - about[1]) ** 2 + (z - about[2]) ** 2) + SLACK
-    distance = math.inf if alone else plan.row_length[k] + BEYOND
+    distance = math.inf if alone else plan.row_length[k] + beyond(ws)
     if not moved < about[3] or (not alone and distance + moved > about[3]):
         return NO_FEATURE, math.inf
     found, least = NO_FEATURE, distance * distance

@@ -24,7 +24,8 @@ from hapticsim.kernels.geometry.point import place, surface_pose
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 
 MESH_FEATURE = 16  # State.face of the feature 0
-BEYOND = 2e-5  # [m] farther than this from the sphere nothing is looked for beside what is held
+BEYOND = 2e-5  # [m] farther than this from the sphere nothing is looked for beside what is held, in the
+# exact regime
 SAME = 1e-16  # square of the angle between two normals below which they are one contact
 MOST_LEAVES = 4096  # looked into at most; a sphere that fits into its mould is as near to all triangles
 NO_FEATURE = -1
@@ -171,16 +172,17 @@ def triangles_in(node, leaves_in, leaves, count):
     return (node * leaves_in - leaves) * count // leaves, ((node + 1) * leaves_in - leaves) * count // leaves
 
 
-def find_feature(plan, state, k, X):
+def find_feature(plan, state, k, X, beyond):
     """The feature that place k, which holds none, is about to touch, or NO_FEATURE.
 
+    beyond   [m] from the sphere, farther than which nothing is looked for beside what is held.
     Of two that are equally near the one of the smaller number.
     """
     x, y, z = centre_in_mesh(plan, k, X)
     first = first_place(plan, k)
     alone = is_first_alone(plan, state, k, first)
     found = NO_FEATURE
-    least = math.inf if alone else (plan.row_length[k] + BEYOND) ** 2
+    least = math.inf if alone else (plan.row_length[k] + beyond) ** 2
     leaves, start, count = plan.mesh_leaves[k], plan.mesh_first[k], plan.mesh_count[k]
     node, pending, leaves_in = 0, 0, 0
     for _ in range(MOST_LEAVES):
