@@ -8,6 +8,7 @@
     python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
     python tools/fuzz_scenes.py --piles 30 --exact      piles in which crowded ticks alone are time steps
+    python tools/fuzz_scenes.py --piles 30 --friction   piles of parts that rub
     python tools/fuzz_scenes.py --again finds/gain_17.yaml
 
 Scenes run in processes of their own, so that one that crashes is counted and does not end the others.  What
@@ -186,7 +187,7 @@ class Campaign:
     def _trial(self, seed: int, attempt: int) -> Trial:
         options = self.options
         if options.piles:
-            trial = make_pile(seed, options.piles, options.seconds, options.exact)
+            trial = make_pile(seed, options.piles, options.seconds, options.exact, options.friction)
         else:
             trial = make(seed, attempt, options.pool, options.hulls, options.cylinders, options.stepping)
         if options.sleep:
@@ -297,6 +298,7 @@ def main() -> int:
     add("--sleep", action="store_true", help="what rests falls asleep")
     add("--piles", type=int, default=0, metavar="PARTS", help="bins with so many parts instead")
     add("--exact", action="store_true", help="piles in the exact regime")
+    add("--friction", action="store_true", help="piles of parts that rub, in time steps")
     add("--seconds", type=float, default=2.0, help="of a pile")
     add("--workers", type=int, default=2, help="processes")
     add("--keep", type=Path, default=Path("finds"), metavar="FOLDER", help="where finds are kept")

@@ -19,8 +19,8 @@ MOST_ROWS = 256
 LARGEST = 0.04  # [m] half extent of a part
 
 
-def make_pile(seed: int, parts: int, seconds: float, exact: bool = False) -> Trial:
-    """Return the pile of a seed."""
+def make_pile(seed: int, parts: int, seconds: float, exact: bool = False, friction: bool = False) -> Trial:
+    """Return the pile of a seed; with friction of a coefficient up to 1."""
     draw = random.Random(f"pile {seed}")
     rate = draw.choice([500.0, 1000.0, 1000.0])
     across = max(2, math.ceil((0.5 * parts) ** (1.0 / 3.0)))
@@ -55,6 +55,8 @@ def make_pile(seed: int, parts: int, seconds: float, exact: bool = False) -> Tri
         "contacts": [{"between": ["*", "*"], "restitution": restitution}],
         "initial": {"free": start},
     }
+    if friction:
+        scene["contacts"][0]["friction"] = random.Random(f"friction {seed}").uniform(0.0, 1.0)
     ticks = round(seconds * rate)
     return Trial(seed, "pile", scene, ticks=ticks, meshes=meshes, deepest_m=DEEPEST)
 

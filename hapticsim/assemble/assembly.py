@@ -100,6 +100,7 @@ class Assembly:
             nj=nj,
             ns=ns,
             nm=nm,
+            ng=nk if scene.has_friction else 0,
         )
 
     @property
@@ -265,7 +266,8 @@ def _plan(
                 "contacts",
                 f"pairs {c.a!r} with {c.b!r}, which are both fixed in the world: remove it.",
             )
-    bounce = {frozenset((pair.a, pair.b)): pair.restitution for pair in scene.contacts}
+    pairs = {frozenset((pair.a, pair.b)): pair for pair in scene.contacts}
+    pair_of = [pairs[frozenset((c.a, c.b))] for c in candidates]
     handle = scene.handle
     address = equations.address
     responses = takes_responses(equations)
@@ -314,7 +316,8 @@ def _plan(
         **plan_of_meshes(candidates),
         **plan_of_hulls(candidates),
         **plan_of_volumes(scene, candidates, place),
-        restitution=np.array([bounce[frozenset((c.a, c.b))] for c in candidates], float),
+        restitution=np.array([pair.restitution for pair in pair_of], float),
+        contact_friction=np.array([pair.friction for pair in pair_of], float),
         **table,
         frame_size=sizes,
         **trees,

@@ -29,6 +29,8 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.TREES
     if scene.may_step:
         features |= Feature.TIME_STEPPING
+    if scene.has_friction:
+        features |= Feature.FRICTION
     if scene.sleep is not None:
         features |= Feature.SLEEP
     return features

@@ -18,6 +18,8 @@ from numba.experimental.function_type import _get_wrapper_address
 
 from hapticsim.files.cache_folder import refuse_unwritable
 from hapticsim.kernels import units
+from hapticsim.kernels.cones.cone_rounds import solve_cones
+from hapticsim.kernels.cones.tangents import write_tangents
 from hapticsim.kernels.events.activation import activate_constraints, drop_driver
 from hapticsim.kernels.events.chatter import rest_chattering
 from hapticsim.kernels.events.dense import find_border
@@ -83,6 +85,7 @@ class Feature(Flag):
     PAIRS = auto()  # many pairs of shapes
     TREES = auto()  # more than one kinematic tree
     TIME_STEPPING = auto()  # contacts by impulses over whole ticks, all of them or those that lack rows
+    FRICTION = auto()  # contacts that rub
     SLEEP = auto()  # bodies at rest fall asleep
 
 
@@ -137,6 +140,10 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "change_of_islands": Called(change_of_islands, units.SPREAD, __name__),
     },
     Feature.TIME_STEPPING: {"time_step": Called(take_time_step, units.TIME_STEP, __name__)},
+    Feature.FRICTION: {
+        "write_tangents": Called(write_tangents, units.TANGENTS, __name__),
+        "solve_cones": Called(solve_cones, units.CONES, __name__),
+    },
     Feature.SLEEP: {
         "sleep_through": Called(sleep_through, units.THROUGH, __name__),
         "put_to_sleep": Called(put_to_sleep, units.SLEEP, __name__),

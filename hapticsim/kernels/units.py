@@ -49,6 +49,8 @@ SPREAD = types.void(_PLAN, _STATE, _WORKSPACE, int64, _vec, _vec)
 SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
 FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
+TANGENTS = types.void(_PLAN, _STATE, _WORKSPACE, int64)
+CONES = types.void(_PLAN, _WORKSPACE, int64)
 TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
 SLEEP = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE)
 THROUGH = boolean(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
@@ -81,6 +83,8 @@ _slipping_at = callable_at(SOLVE_SLIPPING)
 _feasible_at = callable_at(FEASIBLE)
 _friction_at = callable_at(FRICTION)
 _piece_at = callable_at(PIECE)
+_tangents_at = callable_at(TANGENTS)
+_cones_at = callable_at(CONES)
 _time_step_at = callable_at(TIME_STEP)
 _sleep_at = callable_at(SLEEP)
 _through_at = callable_at(THROUGH)
@@ -271,6 +275,18 @@ def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
     """Guards of the constraints: ``rows.friction.write_friction_guards``."""
     if plan.read_friction_guards != 0:
         _friction_at(plan.read_friction_guards)(plan, state, q, u, t, m, scale, ws, guards)
+
+
+@inlined
+def write_tangents(plan, state, ws, i):
+    """Rows of the near contact i along its surface: ``cones.tangents.write_tangents``."""
+    _tangents_at(plan.write_tangents)(plan, state, ws, i)
+
+
+@inlined
+def solve_cones(plan, ws, n):
+    """Impulses of n near contacts, some of which rub: ``cones.cone_rounds.solve_cones``."""
+    _cones_at(plan.solve_cones)(plan, ws, n)
 
 
 @inlined

@@ -66,11 +66,12 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class ContactPair:
-    """Two shapes that may touch: rigid, frictionless, unilateral."""
+    """Two shapes that may touch: rigid, unilateral, with Coulomb friction or none."""
 
     a: str  # shape names
     b: str
     restitution: float = 0.0  # speed after an impact by speed before it
+    friction: float = 0.0  # coefficient of Coulomb friction
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +168,11 @@ class Scene:
         is_free = any(joint.kind == "free" for joint in self.model.moving_joints)
         is_loose = self.has_several_trees or (is_free and not on_mesh)
         return bool(self.contacts) and not self.constraints and is_loose
+
+    @property
+    def has_friction(self) -> bool:
+        """Whether a contact rubs."""
+        return any(pair.friction > 0.0 for pair in self.contacts)
 
     @property
     def has_several_trees(self) -> bool:

@@ -96,6 +96,9 @@ def adopt(source, target):
         target.depth[i] = source.depth[i]
     for i in range(target.impulse.size):
         target.impulse[i] = source.impulse[i]
+    for i in range(target.friction_impulse_W.shape[0]):
+        for c in range(3):
+            target.friction_impulse_W[i, c] = source.friction_impulse_W[i, c]
     for i in range(target.still.size):
         target.still[i] = source.still[i]
     for i in range(target.combine.shape[0]):

@@ -244,6 +244,7 @@ class Simulation:
                 out.point_W[k].copy(),
                 out.normal_W[k].copy(),
                 float(out.force[k]),
+                out.friction_W[k].copy() if len(out.friction_W) else np.zeros(3),
             )
             for k in np.flatnonzero(s.mode[: len(candidates)] == int(Mode.HELD))
         )
@@ -484,6 +485,7 @@ class Simulation:
         state.mode[: len(self.assembly.candidates)] = Mode.FREE  # the contacts
         state.rank[:] = state.face[:] = 0
         state.impulse[:] = 0.0
+        state.friction_impulse_W[:] = 0.0
         state.still[:] = 0
         state.depth[:] = 0.0
         state.energy[:] = 0.0

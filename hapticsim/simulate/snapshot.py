@@ -19,6 +19,7 @@ class Contact:
     point: np.ndarray  # (3,) [m] world
     normal: np.ndarray  # (3,) world, from b to a
     force: float  # [N] along the normal, on a
+    friction: np.ndarray  # (3,) [N] world, across the normal, on a
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,7 @@ class StateCheck:
             "face": self._faces(assembly),
             "depth": _within(-LARGEST, GAP_CAPTURE),
             "impulse": _within(0.0, LARGEST),
+            "friction_impulse_W": _within(-LARGEST, LARGEST),
             "still": self._still(assembly),
             "energy": _numbers,
             "swing": _numbers,

@@ -23,11 +23,15 @@ class Problem:
     """n rows between cubes and the world, drawn at random; every third one repeats an earlier one.
 
     alone : each row is about one cube and the world.
+    friction : of all contacts.
     """
 
-    def __init__(self, rng: np.random.Generator, n: int, alone: bool = False, bodies: int = 3) -> None:
+    def __init__(
+        self, rng: np.random.Generator, n: int, alone: bool = False, bodies: int = 3, friction: float = 0.0
+    ) -> None:
         scene = cubes([(0.3 * i, 0.0, 1.0) for i in range(bodies)])
-        sim = hs.Simulation(replace(scene, max_rows=max(scene.max_rows, n)))
+        contacts = tuple(replace(pair, friction=friction) for pair in scene.contacts)
+        sim = hs.Simulation(replace(scene, max_rows=max(scene.max_rows, n), contacts=contacts))
         self.plan, self.ws = sim.plan, sim._workspace
         nu = 6 * bodies
         roots = rng.normal(size=(bodies, 6, 6))

@@ -264,8 +264,26 @@ def test_a_random_pile_gains_no_energy_and_nothing_is_inside(seed: int):
     assert verdict.contacts > 0
 
 
-def test_a_fork_goes_on_with_the_same_bits():
-    trial = make_pile(7, 8, 1.0)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_random_pile_of_parts_that_rub_gains_no_energy_and_keeps_to_the_law(seed: int):
+    trial = make_pile(seed, 12, 1.0, friction=True)
+    verdict = run(trial)
+    assert not verdict.finds
+    assert verdict.refused_ticks == 0
+    sim = hs.Simulation(loaded(trial))
+    state, far = sim._state, []
+    for _ in range(trial.ticks):
+        sim.step()
+        sizes = np.linalg.norm(state.friction_impulse_W, axis=1)
+        assert np.all(sizes <= sim.plan.contact_friction * state.impulse + 1e-12), "in its cone"
+        far.append(max(sim._workspace.cone_residual))
+    assert np.median(far) < 2e-7
+    assert np.percentile(far, 98) < 5e-5
+
+
+@pytest.mark.parametrize("friction", [False, True])
+def test_a_fork_goes_on_with_the_same_bits(friction: bool):
+    trial = make_pile(7, 8, 1.0, friction=friction)
     trial.scene["shapes"] = [s for s in trial.scene["shapes"] if s["kind"] != "mesh"]
     sim = hs.Simulation(loaded(trial))
     sim.step(400)

@@ -84,7 +84,7 @@ def contact_pairs(
                 of_solids = "" if count == len(pairs) + 1 else ", each hull of a decomposed mesh counted"
                 raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes{of_solids}: name fewer.")
             seen.add(_key(a, b))
-            pairs.append(ContactPair(a.name, b.name, float(entry.restitution)))
+            pairs.append(ContactPair(a.name, b.name, float(entry.restitution), float(entry.friction)))
     return tuple(pairs)
 
 

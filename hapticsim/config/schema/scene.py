@@ -208,8 +208,11 @@ AnyShape = Annotated[
 ]
 
 
+MOST_FRICTION = 10.0  # what is steeper than 84 degrees is no coefficient anybody measured
+
+
 class ContactEntry(Section):
-    """Two shapes that may touch: rigid, without friction, never pulling."""
+    """Two shapes that may touch: rigid, never pulling, with friction in time steps."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
         description="shape names: a sphere, capsule, box, cylinder, cone, ellipsoid or convex mesh, and a "
@@ -218,6 +221,11 @@ class ContactEntry(Section):
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"
+    )
+    friction: Annotated[float, Field(ge=0.0, le=MOST_FRICTION)] = Field(
+        default=0.0,
+        description="coefficient of Coulomb friction, of what sticks and of what slides; above 0 with "
+        "contact_regime: time_stepping",
     )
     leave_out: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
         default=[], description="pairs of shape names, also with a *, that ``between`` does not mean"

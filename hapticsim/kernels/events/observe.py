@@ -130,6 +130,7 @@ def report(plan, state, out, ws, m):
         for k in range(plan.contacts):
             if state.mode[k] == ASLEEP_HELD:
                 out.force[k] = state.impulse[k] / plan.tick_s
+    report_friction(plan, state, out)
     for i in range(m):
         row = ws.rows[i]
         out.force[row] = ws.lam[i]
@@ -140,6 +141,14 @@ def report(plan, state, out, ws, m):
         for c in range(plan.contacts, state.mode.size):
             if state.mode[c] > HELD:
                 out.force[plan.block_start[c]] = ws.slip_force[c]
+
+
+@kernel
+def report_friction(plan, state, out):
+    """The friction of the last time step: of a contact that is free it is 0."""
+    for k in range(state.friction_impulse_W.shape[0]):
+        for c in range(3):
+            out.friction_W[k, c] = state.friction_impulse_W[k, c] / plan.tick_s
 
 
 @kernel
@@ -172,6 +181,7 @@ def observe(plan, state, inp, out, ws):
     if stepped:
         for k in range(state.impulse.size):  # as in the last step
             out.force[k] = state.impulse[k] / plan.tick_s if state.mode[k] == HELD else 0.0
+        report_friction(plan, state, out)
 
 
 def locate(plan, state, inp, out, ws):

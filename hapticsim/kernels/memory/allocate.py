@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from hapticsim.codes import MAX_EVENTS
-from hapticsim.kernels.memory.arrays import MOST_NEAR, Input, State
+from hapticsim.kernels.memory.arrays import MOST_IN_NEWTON, MOST_NEAR, Input, State
 
 
 def sizes_of_run(
@@ -27,16 +27,20 @@ def sizes_of_run(
     nj: int = 0,
     ns: int = 0,
     nm: int = 0,
+    ng: int = 0,
 ) -> dict[str, int]:
     """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once.
 
     ni : contacts of a scene where a tick may be a time step, or where bodies sleep, else 0.
     ns : trees of a scene where bodies sleep, else 0.
     nm : contacts of a scene with a mesh that may be touched, else 0.
+    ng : contacts of a scene where one rubs, else 0.
     """
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF, "nt": max(1, nt)}
-    given |= {"volumes": volumes, "ni": ni, "nj": nj, "ns": ns, "nm": nm}
+    given |= {"volumes": volumes, "ni": ni, "nj": nj, "ns": ns, "nm": nm, "ng": ng}
     given["nz"] = min(ni, MOST_NEAR) if nj else 0
+    given["ny"] = min(ng, MOST_NEAR)
+    given["nn"] = min(nu, MOST_IN_NEWTON) if ng else 0
     return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
 
 

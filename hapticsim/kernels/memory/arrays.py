@@ -9,7 +9,8 @@ constraint), nt kinematic trees, nk contact candidates, nc constraints, nb block
 equations of the mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses
 share, places for the events of a tick; ns trees of a scene where bodies sleep, ni contacts that keep an
 impulse; in the time-stepping regime nz contacts that are near at once, nj twice the speeds of the largest
-tree.  W world axes, D device axes, B body axes; A and B the two bodies of a row.
+tree; in a scene with friction ng contacts, ny of them near at once, nn speeds of an island that is solved by
+Newton's method, at most.  W world axes, D device axes, B body axes; A and B the two bodies of a row.
 
 A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
 once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
@@ -24,6 +25,7 @@ from hapticsim.kernels.memory.shape import of
 MAX_CHOICES = 4  # choices of independent speeds reported per tick
 CHOICE = 6  # numbers of each, before those per speed
 MOST_NEAR = 8192  # contacts that a time step looks at
+MOST_IN_NEWTON = 96  # speeds of an island whose friction is found by Newton's method
 # Output.counts: of this tick events, pieces integrated; ever: selections of speeds, overflows (chatters
 # ended, ticks with too many events or too few rows); of this tick choices of speeds, trial steps; 1: this is
 # a rehearsal, whose tick is one piece (realtime/loop.py)
@@ -64,6 +66,8 @@ class Plan(Block, packed=True):
     forces_of_islands: Int
     change_of_islands: Int
     time_step: Int  # 0 where contacts are always located and embedded
+    write_tangents: Int  # 0 where no contact rubs, as the next
+    solve_cones: Int
     sleep_through: Int  # 0 where nothing sleeps, as the next six
     put_to_sleep: Int
     hold_still: Int
@@ -199,6 +203,7 @@ class Plan(Block, packed=True):
     pair_b: IntVector = of("pairs")  # -1: a plane
     pair_first: IntVector = of("pairs + 1")  # its first candidate
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
+    contact_friction: Vector = of("nk")  # coefficient of Coulomb friction
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
     row_block: IntVector = of("nw")  # the block that a row belongs to
@@ -275,6 +280,7 @@ class State(Block, whole=True):
     # 0 where it is held open (inside.py)
     impulse: Vector = of("ni")  # [N s] of each contact in the last time step (time_stepping), or tick
     # before it slept
+    friction_impulse_W: Matrix = of("ng, 3")  # [N s] friction on A of each contact in the last time step
     still: IntVector = of("ns")  # ticks for which each tree has rested, and one more once it slept
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
@@ -317,6 +323,7 @@ class Output(Block):
     # the scaled A_D, that with the speeds chosen before or 0, order (nu), up to two null vectors (2 nu)
     hand_torque_D: Vector = of(3)  # [N m] what the device is to apply to the hand
     coupler_torque_W: Vector = of(3)  # [N m] coupler torque on the handle's body
+    friction_W: Matrix = of("ng, 3")  # [N] friction on A at point_W
 
 
 class Workspace(Block, packed=True):
@@ -445,6 +452,27 @@ class Workspace(Block, packed=True):
     near_pushing: IntVector = of("nz")  # those that push
     near_order: IntVector = of("nz")  # those that are solved for, island by island (near_islands.py)
     near_live: IntVector = of("nz")  # those of an island that a round goes over (gauss_seidel.py)
+    near_rub: IntVector = of("nz")  # place of each among those that rub, -1: without friction
+    rubbing: IntVector = of(1)  # how many near contacts rub
+    rub_directions: Matrix = of("ny, 6")  # their two tangents in the world, unit
+    rub_J: Matrix = of("2 * ny, nj")  # rows of both, as near_J
+    rub_Y: Matrix = of("2 * ny, nj")
+    rub_mass: Vector = of("ny")  # [kg] the least along them; 0: nothing moves there
+    rub_x: Matrix = of("ny, 2")  # [N s] friction along them
+    rub_change: Matrix = of("ny, 2")  # as near_change
+    rub_way: Matrix = of("ny, 2")
+    cone_place: IntVector = of("nt")  # where the speeds of each tree begin among those of its island
+    cone_H: Matrix = of("nn, nn")  # second derivative of the cost of speeds (newton.py)
+    cone_M: Matrix = of("nn, nn")  # effective mass matrix of the island
+    cone_P: Matrix = of("nn, nn")  # the factor of cone_H
+    cone_step: Vector = of("nn")
+    cone_centre: Matrix = of("nz, 3")  # [N s] impulses from which those of the next step are looked for
+    cone_rate: Matrix = of("nz, 3")  # [m/s] rates of each contact at the speeds ws.us
+    cone_rate_step: Matrix = of("nz, 3")  # what the step changes of them
+    cone_glide: Vector = of("nz")  # [m/s] mu times the slip at the centre
+    cone_stiff: Vector = of("nz")  # [kg] impulse per rate
+    cone_best: Matrix = of("nz, 3")  # [N s] the impulses nearest to the law so far
+    cone_residual: Vector = of(2)  # [m/s] how far normals and tangents are from their laws (cone_rounds.py)
     near_start: IntVector = of("nt + 1")  # where those of each island begin there
     tree_order: IntVector = of("nt")  # trees, island by island
     tree_start: IntVector = of("nt + 1")  # where those of each island begin there

@@ -94,6 +94,9 @@ def reject_tick(plan, state, out, ws, fault):
     ws.sleepers[0] = 0
     for k in range(state.impulse.size):
         state.impulse[k] = out.force[k] = 0.0
+    for k in range(state.friction_impulse_W.shape[0]):
+        for c in range(3):
+            state.friction_impulse_W[k, c] = out.friction_W[k, c] = 0.0
     state.rank[0] = state.rank[1] = 0
     state.volume[0] = UNCHOSEN
     take_force_away(state, fault)

@@ -18,7 +18,7 @@ from hapticsim.codes import Event
 from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.events.observe import copy, report
 from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
 from hapticsim.kernels.motion.frames import place_frames
@@ -47,6 +47,7 @@ from hapticsim.kernels.time_stepping.near_contacts import (
     gather_near,
     let_go,
     push_along,
+    push_back,
     put_what_closes_first,
     rate_along,
     reach_of,
@@ -58,6 +59,7 @@ from hapticsim.kernels.units import (
     find_far_pairs,
     follow_meshes,
     put_edges_in_places,
+    solve_cones,
     stage,
     terms,
     wake_touched,
@@ -171,16 +173,27 @@ def find_impulses(plan, state, ws, n):
         ws.near_x[i] = state.impulse[k] if state.mode[k] == HELD else 0.0
         if ws.near_x[i] > 0.0:
             push_along(ws, i, ws.near_x[i], ws.us)
+        if ws.near_rub[i] >= 0:
+            push_back(ws, i, ws.near_rub[i], ws.us)
         bounces = bounces or bounce_rate(plan, ws, i) > 0.0
     if n == 0:
         return
-    solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
+    solve_contacts(plan, ws, n)
     copy(ws.us, ws.carried)
     if bounces:
         for i in range(n):
             parts = bounce_rate(plan, ws, i) if ws.near_x[i] > 0.0 else 0.0
             if parts > 0.0:
                 ws.near_least[i] = max(ws.near_least[i], parts)
+        solve_contacts(plan, ws, n)
+
+
+@inlined
+def solve_contacts(plan, ws, n):
+    """Impulses of the n near contacts, and the speeds ws.us after them."""
+    if ws.rubbing[0] > 0:
+        solve_cones(plan, ws, n)
+    else:
         solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
 
 
@@ -219,6 +232,8 @@ def note_contacts(plan, state, out, ws, n):
                 record(out, TOUCH, k, 0.0, 0.0)
             state.mode[k] = HELD
         out.force[k] = ws.near_x[i] / plan.tick_s
+        if ws.near_rub[i] >= 0:
+            note_friction(plan, state, out, ws, k, ws.near_rub[i])
     for p in range(plan.pair_a.size):
         begin, end = plan.pair_first[p], plan.pair_first[p + 1]
         if ws.idle[begin] == 1:  # none was held
@@ -227,6 +242,16 @@ def note_contacts(plan, state, out, ws, n):
             if state.mode[k] == HELD and ws.wanted[k] == 0:
                 let_go(plan, state, k)
                 record(out, LEAVE, k, 0.0, 0.0)
+
+
+@kernel
+def note_friction(plan, state, out, ws, k, j):
+    """Write the friction of contact k, which rubs in place j, in world axes."""
+    t = ws.rub_directions[j]
+    for c in range(3):
+        impulse = ws.rub_x[j, 0] * t[c] + ws.rub_x[j, 1] * t[3 + c]
+        state.friction_impulse_W[k, c] = impulse
+        out.friction_W[k, c] = impulse / plan.tick_s
 
 
 @kernel

@@ -39,6 +39,7 @@ from hapticsim.kernels.units import (
     put_features_in_places,
     where,
     write_contact_row,
+    write_tangents,
 )
 
 LEAVE = int(Event.LEAVE)
@@ -83,6 +84,7 @@ def gather_near(plan, state, out, ws):
     is are left out, told, and take the force away.
     """
     n, left_out, first = 0, 0, -1
+    ws.rubbing[0] = 0
     for p in range(plan.pair_a.size):
         begin, end = plan.pair_first[p], plan.pair_first[p + 1]
         if ws.apart[begin] > ws.reach[0] or state.mode[begin] < FREE:  # far, or asleep
@@ -99,6 +101,9 @@ def gather_near(plan, state, out, ws):
             ws.near_sure[n] = int(nearness == NEAR)
             ws.near_face[n] = face
             write_near(plan, state, ws, n)
+            ws.near_rub[n] = -1
+            if plan.contact_friction[k] > 0.0:
+                write_tangents(plan, state, ws, n)
             n += 1
     if left_out > 0:
         record(out, ROWS_FULL, first, left_out, 0.0)
@@ -259,6 +264,7 @@ def exchange(ws, i, j):
     ws.near[i], ws.near[j] = ws.near[j], ws.near[i]
     ws.near_face[i], ws.near_face[j] = ws.near_face[j], ws.near_face[i]
     ws.near_sure[i], ws.near_sure[j] = ws.near_sure[j], ws.near_sure[i]
+    ws.near_rub[i], ws.near_rub[j] = ws.near_rub[j], ws.near_rub[i]
     ws.near_gap[i], ws.near_gap[j] = ws.near_gap[j], ws.near_gap[i]
     ws.near_bend[i], ws.near_bend[j] = ws.near_bend[j], ws.near_bend[i]
     ws.near_mobility[i], ws.near_mobility[j] = ws.near_mobility[j], ws.near_mobility[i]
@@ -323,9 +329,18 @@ def reach_of(plan, state, ws):
 def let_go(plan, state, k):
     """Contact k holds no longer."""
     state.mode[k], state.impulse[k] = FREE, 0.0
+    if state.friction_impulse_W.size > 0:
+        clear_friction(state, k)
     forget_feature(plan, state, k)
     if takes_edges(plan, k) or not is_on_mesh(plan, k):
         state.face[k] = 0
+
+
+@inlined
+def clear_friction(state, k):
+    """Contact k rubs no longer."""
+    for c in range(3):
+        state.friction_impulse_W[k, c] = 0.0
 
 
 @kernel
@@ -334,11 +349,18 @@ def write_near(plan, state, ws, i):
     k = ws.near[i]
     ws.near_gap[i] = write_contact_row(plan, state, k, 0, ws)
     ws.near_bend[i] = ws.s[0]
-    row, half, mobility = ws.A[0], ws.near_J.shape[1] // 2, 0.0
+    ws.near_mobility[i] = write_response(plan, ws, i, ws.near_J[i], ws.near_Y[i])
+
+
+@kernel
+def write_response(plan, ws, i, row_J, row_Y):
+    """Write row 0 of ws.A, which is about the near contact i, and M^-1 times it to row_J and row_Y (nj,), as
+    in ws.near_J; return their product."""
+    k, row, half, mobility = ws.near[i], ws.A[0], ws.near_J.shape[1] // 2, 0.0
     for side in range(2):
         begin, end = tree_span(plan, plan.row_tree_a[k] if side == 0 else second_tree(plan, k))
         ws.near_speeds[i, 2 * side], ws.near_speeds[i, 2 * side + 1] = begin, end - begin
-        J, Y = from_row(ws.near_J[i], side * half), from_row(ws.near_Y[i], side * half)
+        J, Y = from_row(row_J, side * half), from_row(row_Y, side * half)
         for r in range(begin, end):
             J[r - begin] = row[r]
         if end - begin == FREE_BODY:
@@ -350,7 +372,7 @@ def write_near(plan, state, ws, i):
             for r in range(begin, end):
                 Y[r - begin] = ws.y[r]
         mobility += product(J, Y, end - begin)
-    ws.near_mobility[i] = mobility
+    return mobility
 
 
 @inlined
@@ -406,3 +428,10 @@ def rate_along(ws, i, u):
 def push_along(ws, i, impulse, u):
     """Add to u what an impulse [N s] at the near contact i changes."""
     push_row(ws.near_Y[i], ws.near_speeds[i], impulse, u)
+
+
+@kernel
+def push_back(ws, i, j, u):
+    """Add to u what the friction of the near contact i, which rubs in place j, changes."""
+    push_row(ws.rub_Y[2 * j], ws.near_speeds[i], ws.rub_x[j, 0], u)
+    push_row(ws.rub_Y[2 * j + 1], ws.near_speeds[i], ws.rub_x[j, 1], u)

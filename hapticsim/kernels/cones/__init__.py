@@ -1,0 +1,1 @@
+"""Friction of contacts in time steps: impulses in Coulomb's cone."""

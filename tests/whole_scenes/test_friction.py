@@ -1,0 +1,161 @@
+"""Coulomb friction of contacts in time steps, against closed forms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import hapticsim as hs
+from hapticsim.config.load import loads
+from hapticsim.errors import ConfigError
+
+G = 9.81
+SCENE = """
+name: friction
+robot:
+  bodies:
+    - name: part
+      inertial: {{mass_kg: {mass}, inertia_kg_m2: {{xx: {inertia}, yy: {inertia}, zz: {inertia}}}}}
+  joints: [{{name: free, type: free, parent: world, child: part, origin: {{xyz_m: [0, 0, {height}]}}}}]
+shapes:
+  - {{name: part, body: part, {shape}}}
+  - {{name: floor, kind: plane}}
+contacts: [{{between: [part, floor], friction: {friction}}}]
+contact_regime: {regime}
+gravity_m_per_s2: [{down}, 0, {into}]
+"""
+BOX = "kind: box, half_extents_m: [0.05, 0.04, 0.03]"
+RADIUS = 0.05
+BALL = f"kind: sphere, radius_m: {RADIUS}"
+
+
+def part(
+    friction: float, shape: str = BOX, slope_deg: float = 0.0, regime: str = "time_stepping"
+) -> hs.Simulation:
+    """A box, or a ball, of 1 kg on a plane; gravity leans towards x by the slope."""
+    slope, is_ball = math.radians(slope_deg), shape == BALL
+    return hs.Simulation(
+        loads(
+            SCENE.format(
+                friction=friction,
+                shape=shape,
+                regime=regime,
+                mass=1.0,
+                inertia=0.4 * RADIUS**2 if is_ball else 1.5e-3,
+                height=RADIUS if is_ball else 0.03,
+                down=G * math.sin(slope),
+                into=-G * math.cos(slope),
+            ),
+            "<test>",
+        )
+    )
+
+
+def thrown(sim: hs.Simulation, velocity=(0.0, 0.0, 0.0), turning=(0.0, 0.0, 0.0)) -> hs.Simulation:
+    sim.set_state(sim.scene.q0, np.array([*turning, *velocity]))
+    return sim
+
+
+def velocity_of(sim: hs.Simulation) -> np.ndarray:
+    """Velocity of the part in the world (3,) [m/s]: its speeds are those in its own axes."""
+    w, x, y, z = sim.state.q[3:]
+    return Rotation.from_quat([x, y, z, w]).apply(sim.state.u[3:])
+
+
+@pytest.mark.parametrize("friction", [0.05, 0.3, 1.0])
+@pytest.mark.parametrize("angle", [0.0, 0.7, 2.0])
+def test_a_block_stops_where_its_energy_is_used_up_whatever_its_direction(friction: float, angle: float):
+    way = np.array([math.cos(angle), math.sin(angle)])
+    sim = thrown(part(friction), (*way, 0.0))
+    sim.step(int(1000.0 / (friction * G)) + 50)
+    stops = 1.0 / (2.0 * friction * G)
+    np.testing.assert_allclose(sim.state.q[:2], stops * way, atol=3e-6)
+    assert np.abs(sim.state.u).max() < 1e-12
+    before = sim.state.q
+    sim.step(1000)
+    np.testing.assert_allclose(sim.state.q, before, atol=1e-15)
+
+
+def test_a_block_on_a_slope_that_holds_it_does_not_creep():
+    sim = part(0.3, slope_deg=10.0)
+    sim.step(1000)
+    before = sim.state.q
+    sim.step(20_000)
+    assert np.abs(sim.state.q - before).max() < 1e-15
+    force = sum(contact.force for contact in sim.state.contacts)
+    friction = sum(contact.friction for contact in sim.state.contacts)
+    assert force == pytest.approx(G * math.cos(math.radians(10.0)), rel=1e-9)
+    np.testing.assert_allclose(friction, [-G * math.sin(math.radians(10.0)), 0.0, 0.0], atol=1e-9)
+
+
+@pytest.mark.long
+def test_a_block_on_a_slope_does_not_creep_in_an_hour():
+    sim = part(0.3, slope_deg=10.0)
+    sim.step(1000)
+    before = sim.state.q
+    sim.step(3_600_000)
+    assert np.abs(sim.state.q - before).max() < 1e-14
+
+
+@pytest.mark.parametrize("slope", [10.0, 30.0, 60.0])
+def test_a_block_on_a_slope_too_steep_slides_as_the_formula_says(slope: float):
+    friction = 0.5 * math.tan(math.radians(slope))
+    sim = part(friction, slope_deg=slope)
+    sim.step(500)
+    pull = 0.5 * G * math.sin(math.radians(slope))
+    assert sim.state.u[3] == pytest.approx(0.5 * pull, rel=1e-8)
+    assert sim.state.q[0] == pytest.approx(0.125 * pull, rel=1e-8)
+
+
+@pytest.mark.parametrize("share", [0.5, 0.999, 1.001, 3.0])
+def test_a_block_moves_where_it_is_pulled_harder_than_friction_holds(share: float):
+    sim, holds = part(0.2), 0.2 * G
+    sim.apply(torque=np.array([0.0, 0.0, 0.0, share * holds, 0.0, 0.0]))
+    sim.step(1000)
+    assert sim.state.u[3] == pytest.approx(max(share - 1.0, 0.0) * holds, abs=1e-6)
+
+
+@pytest.mark.parametrize("friction", [0.1, 0.6])
+def test_a_ball_that_slides_rolls_in_the_end_with_five_sevenths_of_its_speed(friction: float):
+    sim, begins = thrown(part(friction, BALL), (1.0, 0.0, 0.0)), 2.0 / (7.0 * friction * G)
+    sim.step(int(1000.0 * begins))
+    assert velocity_of(sim)[0] == pytest.approx(1.0 - friction * G * sim.time, rel=2e-6)
+    sim.step(100)
+    assert velocity_of(sim)[0] == pytest.approx(5.0 / 7.0, rel=2e-6)
+    assert float(np.linalg.norm(sim.state.u[:3])) * RADIUS == pytest.approx(5.0 / 7.0, rel=2e-6)
+    before = sim.state.q[0]
+    sim.step(1000)
+    assert sim.state.q[0] - before == pytest.approx(5.0 / 7.0, rel=1e-6)
+
+
+def test_a_ball_with_backspin_comes_back():
+    sim = thrown(part(0.2, BALL), (1.0, 0.0, 0.0), (0.0, -5.0 / RADIUS, 0.0))
+    sim.step(3000)
+    assert velocity_of(sim)[0] == pytest.approx((5.0 - 2.0 * 5.0) / 7.0, rel=2e-6)
+
+
+@pytest.mark.parametrize("slope", [5.0, 20.0, 40.0])
+def test_a_ball_rolls_down_a_slope_where_friction_is_enough_and_slides_beside_where_not(slope: float):
+    needs = 2.0 / 7.0 * math.tan(math.radians(slope))
+    pull = G * math.sin(math.radians(slope))
+    for friction, acceleration in (
+        (1.01 * needs, 5.0 / 7.0 * pull),
+        (0.5 * needs, pull - 0.5 * needs * G * math.cos(math.radians(slope))),
+    ):
+        sim = part(friction, BALL, slope)
+        sim.step(400)
+        assert sim.state.q[0] == pytest.approx(0.5 * acceleration * 0.16, rel=1e-4)
+
+
+@pytest.mark.parametrize("value", ["-0.1", ".nan", ".inf", "11", "rough"])
+def test_a_coefficient_that_is_none_is_refused_in_one_sentence(value: str):
+    with pytest.raises(ConfigError, match=r"contacts\[0\].friction = .* from 0 to 10\.$"):
+        part(value)  # type: ignore[arg-type]
+
+
+def test_the_exact_regime_refuses_friction_and_says_what_to_do():
+    with pytest.raises(ConfigError, match=r"\[part, floor\] has friction 0.3: write 'time_stepping'"):
+        part(0.3, regime="exact")
