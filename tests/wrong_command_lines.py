@@ -165,8 +165,8 @@ WRONG = [
     ('view {T}/old.mcp', "{T}/old.mcp: does not exist (did you mean 'old.mcap'?): give the path of a recording."),
     ('plot old --out new.png', "old: does not exist (did you mean 'old.mcap'?): give the path of a recording."),
     ('replay {T}/alnoe.mcap', "{T}/alnoe.mcap: does not exist (did you mean 'alone.mcap'?): give the path of a recording."),
-    ('run puck', "puck: is neither a file here nor a scene that comes with hapticsim (did you mean 'puck.yaml'?): give a scene file, or one of 'bin_of_parts', 'crawler', 'curve_guide', 'double_four_bar', 'explore_part', 'four_bar', 'gears', 'panda_table', 'puck_and_wall', 'push_parts', 'rolling_disk', 'shopping_cart', 'teleop_1s', 'touch_panda', 'wam_table', 'wrist'."),
-    ('model rod', "rod: is neither a file here nor a scene that comes with hapticsim (did you mean 'rod.urdf'?): give a scene file, or one of 'bin_of_parts', 'crawler', 'curve_guide', 'double_four_bar', 'explore_part', 'four_bar', 'gears', 'panda_table', 'puck_and_wall', 'push_parts', 'rolling_disk', 'shopping_cart', 'teleop_1s', 'touch_panda', 'wam_table', 'wrist'."),
+    ('run puck', "puck: is neither a file here nor a scene that comes with hapticsim (did you mean 'puck.yaml'?): give a scene file, or one of 'bin_of_parts', 'crawler', 'curve_guide', 'double_four_bar', 'explore_part', 'four_bar', 'gears', 'panda_table', 'puck_and_wall', 'push_boxes', 'push_parts', 'rolling_disk', 'shopping_cart', 'teleop_1s', 'touch_panda', 'wam_table', 'wrist'."),
+    ('model rod', "rod: is neither a file here nor a scene that comes with hapticsim (did you mean 'rod.urdf'?): give a scene file, or one of 'bin_of_parts', 'crawler', 'curve_guide', 'double_four_bar', 'explore_part', 'four_bar', 'gears', 'panda_table', 'puck_and_wall', 'push_boxes', 'push_parts', 'rolling_disk', 'shopping_cart', 'teleop_1s', 'touch_panda', 'wam_table', 'wrist'."),
     ('run wam_table.yml', "wam_table.yml: does not exist (did you mean 'wam_table'?): check the path of the file."),
     ('model {T}/rodd.urdf', "{T}/rodd.urdf: does not exist (did you mean 'rod.urdf'?): check the path of the URDF."),
 ]  # fmt: skip

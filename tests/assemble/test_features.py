@@ -23,6 +23,7 @@ SCENES = [
     ("double_four_bar", CONSTRAINTS),
     ("explore_part", MESHES),
     ("gears", CONSTRAINTS | PAIRS | Feature.TREES),
+    ("push_boxes", EDGES | PAIRS | STEPS | Feature.TREES | Feature.FRICTION),
 ]
 DEVICE = DeviceLimits(
     max_force_N=12.0, max_stiffness_N_per_m=3000.0, max_damping_Ns_per_m=20.0, apparent_mass_kg=0.2
