@@ -128,7 +128,8 @@ class Assembly:
         """Names of the numbers of one tick (kernels/memory/sample.py)."""
         eq = self.equations
         constraints = [c.name for c in self.scene.constraints]
-        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names)
+        rubs = self.scene.has_friction
+        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names, rubs)
 
     @property
     def first_switch(self) -> int:

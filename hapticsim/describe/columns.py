@@ -89,6 +89,7 @@ def tick_quantities(assembly: Assembly) -> list[Quantity]:
             _plain(f"row_force[{name}]", _row_units(row, scene)[1], "force of the row, or of its friction")
             for name, row in zip(assembly.row_names, rows, strict=True)
         ),
+        *_friction(assembly),
     ]
 
 
@@ -149,6 +150,14 @@ def _contacts(assembly: Assembly) -> Iterator[Quantity]:
         several = f", the sum of {len(ks)} points" if len(ks) > 1 else ""
         words = f"normal force between {a} and {b}{several}, never negative; impacts are in the events"
         yield Quantity(f"force_N[{a}-{b}]", "N", words, tuple(f"force_N[{names[k]}]" for k in ks))
+
+
+def _friction(assembly: Assembly) -> Iterator[Quantity]:
+    """The friction of each candidate along x, y and z, where contacts rub."""
+    if assembly.scene.has_friction:
+        for name, c in zip(assembly.contact_names, assembly.candidates, strict=True):
+            for axis in "xyz":
+                yield _plain(f"friction_{axis}_N[{name}]", "N", f"friction on {c.a} by {c.b}, {WORLD_AXES}")
 
 
 def _row_units(row: Row, scene: Scene) -> tuple[str, str]:

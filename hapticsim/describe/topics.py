@@ -87,6 +87,7 @@ class Describer:
         force = row[WIDTH + nq + nu + nk : WIDTH + nq + nu + 2 * nk]
         self._state.q[:], self._state.u[:] = q, u
         self.assembly.equations.kernels.energy(self._state.q, self._state.u, self._energy)
+        friction = row[-3 * nk :].reshape(nk, 3) if self.assembly.scene.has_friction else None
         contacts = []
         if np.any(force > 0.0):
             self._locate(self.assembly.plan, self._state, self._input, self._output, self._workspace)
@@ -99,6 +100,7 @@ class Describer:
                         "point": self._output.point_W[k].tolist(),
                         "normal": self._output.normal_W[k].tolist(),
                         "force_N": float(force[k]),
+                        "friction_N": [0.0, 0.0, 0.0] if friction is None else friction[k].tolist(),
                         "gap_m": float(row[WIDTH + nq + nu + k]),
                     }
                 )

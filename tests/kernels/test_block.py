@@ -29,7 +29,8 @@ read = compiled(read_packed, VECTOR, STATE)
 
 def drawn(rng: np.random.Generator) -> State:
     """A state of random sizes and contents."""
-    sizes = {name: int(rng.integers(0, 5)) for name in ("nq", "nu", "nk", "nc", "nb", "nw", "nr", "ni", "ns")}
+    names = ("nq", "nu", "nk", "nc", "nb", "nw", "nr", "ni", "ng", "ns")
+    sizes = {name: int(rng.integers(0, 5)) for name in names}
     values = {}
     for name, array in State.zeros(sizes).items():
         integers = rng.integers(-(2**52), 2**52, array.shape)

@@ -19,10 +19,10 @@ from tests.processes import CONFIGS
 PAGE = (CONFIGS.parent / "docs" / "recordings.md").read_text()
 SCENES = [
     "wam_table", "puck_and_wall", "double_four_bar", "curve_guide", "rolling_disk", "wrist", "panda_table",
-    "shopping_cart",
+    "shopping_cart", "push_boxes",
 ]  # fmt: skip
 STANDS_FOR = {
-    **dict.fromkeys(("gap_m", "force_N"), "<point>"),
+    **dict.fromkeys(("gap_m", "force_N", *(f"friction_{axis}_N" for axis in "xyz")), "<point>"),
     **dict.fromkeys(("switch", "hold"), "<constraint>"),
     **dict.fromkeys(("row_gap", "row_force"), "<row>"),
 }

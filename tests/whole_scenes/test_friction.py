@@ -10,6 +10,7 @@ from scipy.spatial.transform import Rotation
 
 import hapticsim as hs
 from hapticsim.config.load import loads
+from hapticsim.describe.topics import Describer
 from hapticsim.errors import ConfigError
 
 G = 9.81
@@ -159,3 +160,18 @@ def test_a_coefficient_that_is_none_is_refused_in_one_sentence(value: str):
 def test_the_exact_regime_refuses_friction_and_says_what_to_do():
     with pytest.raises(ConfigError, match=r"\[part, floor\] has friction 0.3: write 'time_stepping'"):
         part(0.3, regime="exact")
+
+
+def test_friction_is_recorded_and_published_as_it_acts():
+    """A block on a slope: the row of a tick, and what is made of it for a window."""
+    sim = part(0.3, slope_deg=10.0)
+    sim.step(500)
+    row = np.zeros(len(sim.columns))
+    sim.read_row(row)
+    names = [f"friction_x_N[{name}]" for name in sim.assembly.contact_names]
+    pull = G * math.sin(math.radians(10.0))
+    assert sum(row[sim.columns.index(name)] for name in names) == pytest.approx(-pull, rel=1e-9)
+    contacts = Describer(sim.assembly).state(row)["contacts"]
+    np.testing.assert_allclose(
+        np.sum([contact["friction_N"] for contact in contacts], axis=0), [-pull, 0.0, 0.0], atol=1e-9
+    )

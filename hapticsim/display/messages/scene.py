@@ -96,7 +96,8 @@ class Contact:
     b: str
     point_W: np.ndarray  # (3,) [m]
     normal_W: np.ndarray  # (3,) unit
-    force_N: float
+    force_N: float  # along the normal
+    friction_N: np.ndarray  # (3,) across it, on a, world
     gap_m: float
 
 
@@ -185,5 +186,6 @@ def _contact(payload: Payload) -> Contact:
         point_W=numbers(payload["point"], "contacts.point", 3),
         normal_W=numbers(payload["normal"], "contacts.normal", 3),
         force_N=float(numbers(payload["force_N"], "contacts.force_N", 1)[0]),
+        friction_N=numbers(payload.get("friction_N") or [0.0, 0.0, 0.0], "contacts.friction_N", 3),
         gap_m=float(numbers(payload["gap_m"], "contacts.gap_m", 1)[0]),
     )

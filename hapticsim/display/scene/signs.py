@@ -41,12 +41,13 @@ def draw_signs(
     metres_per_N = _ARROW_M / (scene.force_limit_N or _LIMIT_N)
     labels: list[Label] = []
     for contact in state.contacts:
-        tip_W = contact.point_W + contact.normal_W * contact.force_N * metres_per_N
+        force_W = contact.normal_W * contact.force_N + contact.friction_N
+        tip_W = contact.point_W + force_W * metres_per_N
         ends = pixels(contact.point_W, tip_W)
         if ends is not None:
             marks.arrow(canvas, ends[0] * k, ends[1] * k, YELLOW, k)
             pygame.draw.circle(canvas, YELLOW, (ends[0] * k).tolist(), 3.5 * k)
-            labels.append(Label(f"{contact.force_N:.1f} N", (ends[1][0], ends[1][1]), YELLOW))
+            labels.append(Label(f"{np.linalg.norm(force_W):.1f} N", (ends[1][0], ends[1][1]), YELLOW))
 
     device_W = state.anchor_W if state.anchor_W is not None else to_world(state.device_D)
     if state.handle_W is not None:

@@ -53,12 +53,13 @@ def row_columns(
     contacts: Sequence[str],
     constraints: Sequence[str] = (),
     rows: Sequence[str] = (),
+    rubs: bool = False,
 ) -> list[str]:
     """Names of all columns of a run.
 
     The fixed ones, q, u, gap and force of each contact candidate, then what is about constraints: rank,
     number of rows, which speeds are dependent (a sum of 2^r), what was asked and what each does, gap and
-    force of each of their rows.
+    force of each of their rows; where contacts rub the friction of each contact candidate.
     """
     return [
         *FIXED,
@@ -73,6 +74,7 @@ def row_columns(
         *(f"hold[{c}]" for c in constraints),
         *(f"row_gap[{r}]" for r in rows),
         *(f"row_force[{r}]" for r in rows),
+        *(f"friction_{axis}_N[{c}]" for c in contacts if rubs for axis in "xyz"),
     ]
 
 
@@ -132,3 +134,7 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     for k in range(rows):
         row[n + k] = out.gap[nk + k]
         row[n + rows + k] = out.force[nk + k]
+    n += 2 * rows
+    for k in range(out.friction_W.shape[0]):
+        for c in range(3):
+            row[n + 3 * k + c] = out.friction_W[k, c]

@@ -30,6 +30,7 @@ STATE = Topic(
                 Field("point", "numbers", "world", "m", 3),
                 Field("normal", "numbers", "world", "", 3),
                 Field("force_N", "number", "along the normal", "N"),
+                Field("friction_N", "numbers", "across the normal, on `contacts.a`; world", "N", 3),
                 Field("gap_m", "number", "before projection", "m"),
             ),
         ),
