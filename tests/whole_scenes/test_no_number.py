@@ -16,7 +16,7 @@ WRONG = [np.nan, np.inf, 1e200, 1e30, 1e9]
 
 
 @pytest.mark.parametrize("exact", [True, False])
-@pytest.mark.parametrize("seed", with_long([0, 2], [1, *range(3, 12)]))
+@pytest.mark.parametrize("seed", with_long([2], [0, 1, *range(3, 12)]))
 def test_a_state_that_is_no_number_is_refused(seed: int, exact: bool) -> None:
     """A pile of all kinds of shapes, one of them a mesh: the place on it of a sphere that is nowhere is none.
 
@@ -26,7 +26,7 @@ def test_a_state_that_is_no_number_is_refused(seed: int, exact: bool) -> None:
     sim.step(300)
     rng = np.random.default_rng(seed)
     q, u = sim._state.q, sim._state.u
-    for _ in range(60):
+    for _ in range(30):
         kept_q, kept_u = q.copy(), u.copy()
         wrong, array = rng.choice(WRONG), (u, u, q, q)[which := rng.integers(4)]
         if which % 2:
