@@ -23,6 +23,7 @@ class ConeProblem(Problem):
         self.friction = friction
         self.T = np.zeros((2 * n, len(self.u)))
         ws.rub_J[:] = ws.rub_Y[:] = ws.rub_x[:] = 0.0
+        ws.rub_most[:n] = friction
         ws.near_rub[:n], ws.rubbing[0] = np.arange(n), n
         for i in range(n):
             for side in range(2):

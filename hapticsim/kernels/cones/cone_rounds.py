@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.kernels.cones.law import against_slip, certify, off_island
+from hapticsim.kernels.cones.law import certify, in_disk, off_island
 from hapticsim.kernels.cones.newton import improve_island
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.time_stepping.few_pushes import clear_speeds, has_few, solve_few
 from hapticsim.kernels.time_stepping.gauss_seidel import (
     FEWEST,
@@ -95,7 +96,25 @@ def go_rounds(plan, ws, b, most, follows):
         for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
             for r in range(plan.tree_first[ws.tree_order[s]], plan.tree_end[ws.tree_order[s]]):
                 ws.round_u[r] = v[r]
-        worst, now = go_round_in_cones(plan, ws, first, end, x, v)
+        worst, now = go_round_in_cones(
+            from_row(ws.near_order, first),
+            end - first,
+            ws.near_J,
+            ws.near_Y,
+            ws.near_speeds,
+            ws.near_mass,
+            ws.near_least,
+            ws.near_change,
+            ws.near_rub,
+            ws.rub_J,
+            ws.rub_Y,
+            ws.rub_mass,
+            ws.rub_most,
+            ws.rub_x,
+            ws.rub_change,
+            x,
+            v,
+        )
         visits += end - first
         if worst <= MET or turn == most - 1:
             break
@@ -111,33 +130,42 @@ def go_rounds(plan, ws, b, most, follows):
 
 
 @kernel
-def go_round_in_cones(plan, ws, first, end, x, v):
-    """Visit each contact of an island once.  Returns the largest change of a rate, and the sum of the squares
-    of the changes of impulses."""
+def go_round_in_cones(
+    rows, n, J, Y, at, mass, least, changes, place, T, TY, rub_mass, most, y, rub_changes, x, v
+):
+    """Visit each of the n contacts in ``rows`` once.  Returns the largest change of a rate, and the sum of
+    the squares of the changes of impulses.
+
+    place   of each contact among those that rub, -1 for none; most   mu of those.
+    Arrays are handed over one by one, as in ``gauss_seidel.go_round``.
+    """
     worst = now = 0.0
-    for s in range(first, end):
-        i = ws.near_order[s]
-        at, mass = ws.near_speeds[i], ws.near_mass[i]
-        if mass > 0.0:
-            change = max((ws.near_least[i] - rate_of_row(ws.near_J[i], at, v)) * mass, -x[i])
-            ws.near_change[i] = change
+    for s in range(n):
+        i = rows[s]
+        if mass[i] > 0.0:
+            change = max((least[i] - rate_of_row(J[i], at[i], v)) * mass[i], -x[i])
+            changes[i] = change
             if change != 0.0:
                 x[i] += change
-                push_row(ws.near_Y[i], at, change, v)
-                worst = max(worst, abs(change) / mass)
+                push_row(Y[i], at[i], change, v)
+                worst = max(worst, abs(change) / mass[i])
                 now += change * change
-        j = ws.near_rub[i]
-        if j < 0 or ws.rub_mass[j] == 0.0:
+        j = place[i]
+        if j < 0 or rub_mass[j] == 0.0:
             continue
-        y, change_1, change_2 = ws.rub_x[j], 0.0, 0.0
-        to_1, to_2 = against_slip(plan, ws, i, j, x[i], v)
-        change_1, change_2 = to_1 - y[0], to_2 - y[1]
-        ws.rub_change[j, 0], ws.rub_change[j, 1] = change_1, change_2
-        y[0], y[1] = to_1, to_2
-        push_row(ws.rub_Y[2 * j], at, change_1, v)
-        push_row(ws.rub_Y[2 * j + 1], at, change_2, v)
+        if x[i] == 0.0 and y[j, 0] == 0.0 and y[j, 1] == 0.0:
+            rub_changes[j, 0] = rub_changes[j, 1] = 0.0
+            continue
+        to_1 = y[j, 0] - rub_mass[j] * rate_of_row(T[2 * j], at[i], v)
+        to_2 = y[j, 1] - rub_mass[j] * rate_of_row(T[2 * j + 1], at[i], v)
+        to_1, to_2 = in_disk(to_1, to_2, most[j] * x[i])
+        change_1, change_2 = to_1 - y[j, 0], to_2 - y[j, 1]
+        rub_changes[j, 0], rub_changes[j, 1] = change_1, change_2
+        y[j, 0], y[j, 1] = to_1, to_2
+        push_row(TY[2 * j], at[i], change_1, v)
+        push_row(TY[2 * j + 1], at[i], change_2, v)
         square = change_1 * change_1 + change_2 * change_2
-        worst = max(worst, math.sqrt(square) / ws.rub_mass[j])
+        worst = max(worst, math.sqrt(square) / rub_mass[j])
         now += square
     return worst, now
 

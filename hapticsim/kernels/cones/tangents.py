@@ -39,6 +39,7 @@ def write_tangents(plan, state, ws, i):
     largest = 0.5 * (mobility_1 + mobility_2) + math.sqrt(half * half + coupled * coupled)
     moves = largest > SOFT * ws.near_mobility[i] and largest > 0.0
     ws.rub_mass[j] = 1.0 / largest if moves else 0.0
+    ws.rub_most[j] = plan.contact_friction[k]
     before = state.friction_impulse_W[k]
     held = state.mode[k] == HELD and moves
     for c in range(2):

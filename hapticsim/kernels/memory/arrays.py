@@ -458,6 +458,7 @@ class Workspace(Block, packed=True):
     rub_J: Matrix = of("2 * ny, nj")  # rows of both, as near_J
     rub_Y: Matrix = of("2 * ny, nj")
     rub_mass: Vector = of("ny")  # [kg] the least along them; 0: nothing moves there
+    rub_most: Vector = of("ny")  # their coefficients of friction
     rub_x: Matrix = of("ny, 2")  # [N s] friction along them
     rub_change: Matrix = of("ny, 2")  # as near_change
     rub_way: Matrix = of("ny, 2")
