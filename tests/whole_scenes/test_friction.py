@@ -175,3 +175,31 @@ def test_friction_is_recorded_and_published_as_it_acts():
     np.testing.assert_allclose(
         np.sum([contact["friction_N"] for contact in contacts], axis=0), [-pull, 0.0, 0.0], atol=1e-9
     )
+
+
+def test_a_block_sleeps_on_a_slope_and_slides_once_it_is_pushed():
+    slope, friction = math.radians(10.0), 0.3
+    text = SCENE.format(
+        friction=friction,
+        shape=BOX,
+        regime="time_stepping",
+        mass=1.0,
+        inertia=1.5e-3,
+        height=0.03,
+        down=G * math.sin(slope),
+        into=-G * math.cos(slope),
+    )
+    sim = hs.Simulation(loads(text + "sleep: {after_s: 0.2}\n", "<test>"))
+    sim.step(1000)
+    before = sim.state.q
+    assert sim._state.still[0] > 200, "it sleeps"
+    assert sum(contact.friction[0] for contact in sim.state.contacts) == pytest.approx(-G * math.sin(slope))
+    sim.step(3000)
+    assert np.array_equal(sim.state.q, before)
+    sim.apply(torque=np.array([0.0, 0.0, 0.0, 5.0, 0.0, 0.0]))
+    sim.step(200)
+    pull = 5.0 + G * (math.sin(slope) - friction * math.cos(slope))
+    assert sim.state.u[3] == pytest.approx(0.2 * pull, rel=1e-6)
+    sim.apply(torque=np.zeros(6))
+    sim.step(3000)
+    assert np.abs(sim.state.u).max() == 0.0
