@@ -212,7 +212,7 @@ def take_step(plan, ws, b, n):
     for r in range(n):
         slope -= ws.round_u[r] * step[r]
     spread_step(plan, ws, b)
-    linear, square = change_of_masses(plan, ws, b, n)
+    linear, square = change_of_masses(plan, ws, b)
     before = cost_of_contacts(plan, ws, b, 0.0)
     if not -slope > STILL * (before + abs(linear)):
         return False
@@ -321,7 +321,7 @@ def spread_step(plan, ws, b):
 
 
 @kernel
-def change_of_masses(plan, ws, b, n):
+def change_of_masses(plan, ws, b):
     """Slope and second derivative along the step of (v - u)' M (v - u) / 2."""
     linear = square = 0.0
     for s in range(ws.tree_start[b], ws.tree_start[b + 1]):
