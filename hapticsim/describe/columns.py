@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.describe.constraints import is_angular
-from hapticsim.kernels.memory.sample import FIXED
+from hapticsim.kernels.memory.sample import CERTIFICATE, FIXED
 from hapticsim.model.constraints import Row
 from hapticsim.model.multibody.columns import Column
 from hapticsim.model.protocol import SceneModel
@@ -63,6 +63,18 @@ FIXED_WORDS: dict[str, tuple[str, str]] = {
 }
 
 
+CERTIFICATE_WORDS = {
+    "certificate_depth_m": ("m", "how deep what pushes is inside as the tick begins"),
+    "certificate_cone_N": ("N", "by how much forces leave their cones; a pull counts"),
+    "certificate_normal_m_per_s": ("m/s", "how far rates along normals are from what contacts allow"),
+    "certificate_friction_m_per_s": ("m/s", "how far friction is from against the slip"),
+    "certificate_gain_J": (
+        "J", "energy gained beyond the work put in, below 0 where friction, damping and impacts took some; "
+        "NaN: no balance is kept",
+    ),
+}  # fmt: skip
+
+
 def tick_quantities(assembly: Assembly) -> list[Quantity]:
     """Return what the columns of a run of ticks are, in their order (kernels/memory/sample.py)."""
     scene = assembly.scene
@@ -90,6 +102,7 @@ def tick_quantities(assembly: Assembly) -> list[Quantity]:
             for name, row in zip(assembly.row_names, rows, strict=True)
         ),
         *_friction(assembly),
+        *(_plain(name, *CERTIFICATE_WORDS[name]) for name in CERTIFICATE),
     ]
 
 

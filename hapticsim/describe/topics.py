@@ -15,7 +15,7 @@ from hapticsim.describe.coupler import CouplerDescriber
 from hapticsim.describe.events import event_words, subject_of
 from hapticsim.describe.shapes import published_shapes
 from hapticsim.kernels.entry import locate_kernel
-from hapticsim.kernels.memory.sample import PLACE, WIDTH
+from hapticsim.kernels.memory.sample import CERTIFICATE, PLACE, WIDTH
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of
 from hapticsim.teleop.predictor import Prediction
@@ -87,7 +87,9 @@ class Describer:
         force = row[WIDTH + nq + nu + nk : WIDTH + nq + nu + 2 * nk]
         self._state.q[:], self._state.u[:] = q, u
         self.assembly.equations.kernels.energy(self._state.q, self._state.u, self._energy)
-        friction = row[-3 * nk :].reshape(nk, 3) if self.assembly.scene.has_friction else None
+        friction = None
+        if self.assembly.scene.has_friction:
+            friction = row[-3 * nk - len(CERTIFICATE) : -len(CERTIFICATE)].reshape(nk, 3)
         contacts = []
         if np.any(force > 0.0):
             self._locate(self.assembly.plan, self._state, self._input, self._output, self._workspace)
@@ -119,6 +121,7 @@ class Describer:
             **self.coupler.state(row, bodies, target, connected),
             "energy_J": self._energy.tolist(),
             **self.constraints.state(row),
+            "certificate": certificate_of(row),
             "sensors": self.sensors(self._state.q, self._state.u),
         }
 
@@ -168,3 +171,12 @@ class Describer:
 
     def _subject(self, contact: int) -> str:
         return subject_of(self.assembly.candidates, self.constraints.names, contact)
+
+
+def certificate_of(row: np.ndarray) -> dict[str, float | None]:
+    """The certificate of the tick of a row by the ends of its columns' names; None where not finite."""
+    values = row[-len(CERTIFICATE) :].tolist()
+    return {
+        name.removeprefix("certificate_"): value if math.isfinite(value) else None
+        for name, value in zip(CERTIFICATE, values, strict=True)
+    }

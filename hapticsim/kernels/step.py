@@ -9,6 +9,7 @@ from __future__ import annotations
 from hapticsim.codes import EVERY_TICK
 from hapticsim.kernels.tick.advance import advance
 from hapticsim.kernels.tick.begin import begin_tick
+from hapticsim.kernels.tick.certificate import certify_rows
 from hapticsim.kernels.tick.commit import commit_or_reject
 from hapticsim.kernels.tick.report import report_sample
 from hapticsim.kernels.tick.requests import take_requests
@@ -36,6 +37,7 @@ def step(plan, state, inp, out, ws):
     else:
         rows = begin_tick(plan, state, inp, out, ws)
         report_sample(plan, state, inp, out, ws, rows)
+        certify_rows(out, ws, rows)
         if not advance(plan, state, inp, out, ws, rows):
             step_instead(plan, state, inp, out, ws)
     commit_or_reject(plan, state, out, ws, safety, was_refused)

@@ -41,7 +41,7 @@ from hapticsim.kernels.memory.sample import PLACE, fill_row
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene
 from hapticsim.simulate.fork import Fork, check_fork, copied, put_back, tick_function_of
-from hapticsim.simulate.snapshot import Contact, Snapshot, TickEvent
+from hapticsim.simulate.snapshot import Certificate, Contact, Snapshot, TickEvent
 
 MOST_COUNT = 2.0**62
 MOST_TICKS = 10**9  # in one call, which nothing can interrupt: eleven days at 1 kHz
@@ -353,6 +353,11 @@ class Simulation:
     def drift(self) -> float:
         """[m] largest gap of an imposed contact that projection removed in the last tick."""
         return float(self._output.residual[0])
+
+    @property
+    def certificate(self) -> Certificate:
+        """How far the last tick was from the laws of contact."""
+        return Certificate(*self._output.certificate.tolist())
 
     def energy(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] of the mechanism; the potential of a mass m at p is -m g . p."""

@@ -40,6 +40,21 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
+class Certificate:
+    """How far a tick was from the laws of contact: zeros, up to rounding and what a solver leaves.
+
+    Contacts that sleep are left out.
+    """
+
+    depth: float  # [m] how deep what pushes is inside as the tick begins
+    cone: float  # [N] by how much forces leave their cones; a pull counts
+    normal: float  # [m/s] how far rates along normals are from what contacts allow: 0, or parting unpushed
+    friction: float  # [m/s] how far friction is from against the slip
+    gain: float  # [J] energy gained beyond the work put in, below 0 where friction, damping and impacts took
+    # some; NaN where no balance is kept
+
+
+@dataclass(frozen=True)
 class TickEvent:
     """Something that happened inside the last tick; ``str`` of it is its sentence."""
 

@@ -38,7 +38,7 @@ def test_a_recording_of_an_earlier_version_replays_up_to_its_sines(file):
         pytest.skip("example-robot-data is not installed")
     recording = read_recording(file)
     simulation = Simulation(scene_of(recording, trust=True))
-    assert list(recording.columns) == simulation.columns
+    assert list(recording.columns) == simulation.columns[: len(recording.columns)]
     found, expected = replay(recording, simulation), DIFFERENCE[file.stem]
     if np.__version__.startswith(MADE_WITH):
         assert found == expected

@@ -317,15 +317,15 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: arm().read_row(Z3),
         "read_row: row is float64 (3,): it must be a C-contiguous float64 array; make it with "
-        "numpy.zeros(71).",
+        "numpy.zeros(76).",
     ),
     (
         lambda: arm().read_row(None),
-        "read_row: row is NoneType: it must be a C-contiguous float64 array; make it with numpy.zeros(71).",
+        "read_row: row is NoneType: it must be a C-contiguous float64 array; make it with numpy.zeros(76).",
     ),
     (
         lambda: arm().take_inputs([0.0]),
-        "take_inputs: row is list: it must be a C-contiguous float64 array; make it with numpy.zeros(71).",
+        "take_inputs: row is list: it must be a C-contiguous float64 array; make it with numpy.zeros(76).",
     ),
     (
         lambda: arm().take_inputs(np.full(len(arm().columns), math.nan)),

@@ -34,7 +34,11 @@ BALL = f"kind: sphere, radius_m: {RADIUS}"
 
 
 def part(
-    friction: float | str, shape: str = BOX, slope_deg: float = 0.0, regime: str = "time_stepping"
+    friction: float | str,
+    shape: str = BOX,
+    slope_deg: float = 0.0,
+    regime: str = "time_stepping",
+    more: str = "",
 ) -> hs.Simulation:
     """A box, or a ball, of 1 kg on a plane; gravity leans towards x by the slope."""
     slope, is_ball = math.radians(slope_deg), shape == BALL
@@ -49,7 +53,8 @@ def part(
                 height=RADIUS if is_ball else 0.03,
                 down=G * math.sin(slope),
                 into=-G * math.cos(slope),
-            ),
+            )
+            + more,
             "<test>",
         )
     )
@@ -179,17 +184,7 @@ def test_friction_is_recorded_and_published_as_it_acts():
 
 def test_a_block_sleeps_on_a_slope_and_slides_once_it_is_pushed():
     slope, friction = math.radians(10.0), 0.3
-    text = SCENE.format(
-        friction=friction,
-        shape=BOX,
-        regime="time_stepping",
-        mass=1.0,
-        inertia=1.5e-3,
-        height=0.03,
-        down=G * math.sin(slope),
-        into=-G * math.cos(slope),
-    )
-    sim = hs.Simulation(loads(text + "sleep: {after_s: 0.2}\n", "<test>"))
+    sim = part(friction, slope_deg=10.0, more="sleep: {after_s: 0.2}\n")
     sim.step(1000)
     before = sim.state.q
     assert sim._state.still[0] > 200, "it sleeps"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.time_stepping.gauss_seidel import off_push
 from hapticsim.kernels.time_stepping.near_contacts import rate_of_row
 
 
@@ -40,14 +41,10 @@ def off_law(plan, ws, i):
 
     That is what a step towards the law would change of each impulse, by its mass.
     """
-    mass, push, rub = ws.near_mass[i], ws.near_x[i], 0.0
-    off = 0.0
-    if mass > 0.0:
-        lacks = ws.near_least[i] - rate_of_row(ws.near_J[i], ws.near_speeds[i], ws.us)
-        off = abs(max(lacks, -push / mass))
+    off, rub = off_push(ws, i), 0.0
     j = ws.near_rub[i]
     if j >= 0 and ws.rub_mass[j] > 0.0:
-        to_1, to_2 = against_slip(plan, ws, i, j, push, ws.us)
+        to_1, to_2 = against_slip(plan, ws, i, j, ws.near_x[i], ws.us)
         rub = math.hypot(to_1 - ws.rub_x[j, 0], to_2 - ws.rub_x[j, 1]) / ws.rub_mass[j]
     return off, rub
 

@@ -324,6 +324,7 @@ class Output(Block):
     hand_torque_D: Vector = of(3)  # [N m] what the device is to apply to the hand
     coupler_torque_W: Vector = of(3)  # [N m] coupler torque on the handle's body
     friction_W: Matrix = of("ng, 3")  # [N] friction on A at point_W
+    certificate: Vector = of(5)  # how far the tick was from the laws of contact (tick/certificate.py)
 
 
 class Workspace(Block, packed=True):
@@ -473,7 +474,7 @@ class Workspace(Block, packed=True):
     cone_glide: Vector = of("ny")  # [m/s] mu times the slip at the centre
     cone_stiff: Vector = of("ny")  # [kg] impulse per rate
     cone_best: Matrix = of("ny, 3")  # [N s] the impulses nearest to the law so far
-    cone_residual: Vector = of(2)  # [m/s] how far normals and tangents are from their laws (cone_rounds.py)
+    cone_residual: Vector = of(2)  # [m/s] how far normals and tangents are from their laws
     near_start: IntVector = of("nt + 1")  # where those of each island begin there
     tree_order: IntVector = of("nt")  # trees, island by island
     tree_start: IntVector = of("nt + 1")  # where those of each island begin there

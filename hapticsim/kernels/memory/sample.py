@@ -44,6 +44,10 @@ HAND_TORQUE, COUPLER_TORQUE = PLACE["hand_torque_x_Nm"], PLACE["coupler_torque_x
 TURN_OFFSET, LINK_LATE, FLAGS = PLACE["turn_offset_qw"], PLACE["link_late_s"], PLACE["device_flags"]
 GAP, INTERRUPTIONS = PLACE["tick_gap_s"], PLACE["interruptions"]
 
+CERTIFICATE = (
+    "certificate_depth_m", "certificate_cone_N", "certificate_normal_m_per_s",
+    "certificate_friction_m_per_s", "certificate_gain_J",
+)  # fmt: skip
 MASK_BITS = 52  # of the speeds that a number can hold one bit each of
 
 
@@ -59,7 +63,8 @@ def row_columns(
 
     The fixed ones, q, u, gap and force of each contact candidate, then what is about constraints: rank,
     number of rows, which speeds are dependent (a sum of 2^r), what was asked and what each does, gap and
-    force of each of their rows; where contacts rub the friction of each contact candidate.
+    force of each of their rows; where contacts rub the friction of each contact candidate; last the
+    certificate.  What a later version adds comes after these.
     """
     return [
         *FIXED,
@@ -75,6 +80,7 @@ def row_columns(
         *(f"row_gap[{r}]" for r in rows),
         *(f"row_force[{r}]" for r in rows),
         *(f"friction_{axis}_N[{c}]" for c in contacts if rubs for axis in "xyz"),
+        *CERTIFICATE,
     ]
 
 
@@ -138,3 +144,6 @@ def fill_row(state, inp, out, row, time_s, tick, late_ns, execution_ns):
     for k in range(out.friction_W.shape[0]):
         for c in range(3):
             row[n + 3 * k + c] = out.friction_W[k, c]
+    n += 3 * out.friction_W.shape[0]
+    for j in range(out.certificate.size):
+        row[n + j] = out.certificate[j]

@@ -11,6 +11,7 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, MODE, PIECES, TRIALS
 from hapticsim.kernels.motion.energy import remembered
 from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.tick.certificate import certify_nothing
 
 EVENT_SAFETY = int(Event.SAFETY)
 
@@ -25,6 +26,7 @@ def sleep_through(plan, state, inp, out, ws):
         return False
     out.counts[EVENTS] = out.counts[CHOICES] = 0
     out.counts[PIECES], out.counts[TRIALS] = 1, int(plan.steps != EVERY_TICK)
+    certify_nothing(out)
     if plan.energy != 0:
         state.energy[1] = remembered(plan, state)
     safety = state.safety[MODE]

@@ -14,6 +14,7 @@ from hapticsim.kernels.motion.energy import BEFORE, REFUSED, UNKNOWN, farthest, 
 from hapticsim.kernels.motion.integrate import is_finite
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP, UNCHOSEN, record
+from hapticsim.kernels.tick.certificate import certify_gain, certify_nothing
 
 NOT_FINITE, EVENT_NOT_FINITE, EVENT_SAFETY = int(Fault.NOT_FINITE), int(Event.NOT_FINITE), int(Event.SAFETY)
 ENERGY, EVENT_ENERGY = int(Fault.ENERGY), int(Event.ENERGY)
@@ -47,6 +48,7 @@ def commit_or_reject(plan, state, out, ws, safety, was_refused):
     if not math.isfinite(gain):
         finite, beyond, gain = False, math.inf, 0.0
     refused = beyond > 1.0 or gain != 0.0
+    certify_gain(plan, out, ws)
     state.energy[2] = max(state.energy[2], UNKNOWN)
     if beyond > 1.0:
         reject_tick(plan, state, out, ws, NOT_FINITE)
@@ -92,6 +94,7 @@ def reject_tick(plan, state, out, ws, fault):
     for t in range(state.still.size):
         state.still[t] = 0
     ws.sleepers[0] = 0
+    certify_nothing(out)
     for k in range(state.impulse.size):
         state.impulse[k] = out.force[k] = 0.0
     for k in range(state.friction_impulse_W.shape[0]):

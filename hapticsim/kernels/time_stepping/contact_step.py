@@ -27,6 +27,7 @@ from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.solve.speed_selection import record
+from hapticsim.kernels.tick.certificate import certify_step
 from hapticsim.kernels.tick.report import report_sample
 from hapticsim.kernels.time_stepping.balance import (
     ALONE,
@@ -39,7 +40,7 @@ from hapticsim.kernels.time_stepping.balance import (
 )
 from hapticsim.kernels.time_stepping.crowded_pairs import put_what_comes_in
 from hapticsim.kernels.time_stepping.effective_mass import factor_effective_mass
-from hapticsim.kernels.time_stepping.gauss_seidel import MET, solve_pushes
+from hapticsim.kernels.time_stepping.gauss_seidel import MET, certify_pushes, solve_pushes
 from hapticsim.kernels.time_stepping.move_out import move_out
 from hapticsim.kernels.time_stepping.near_contacts import (
     find_idle_pairs,
@@ -113,6 +114,7 @@ def take_time_step(plan, state, inp, out, ws):
         n = put_what_closes_first(plan, state, ws, near)
         pushes = move_by_impulses(plan, state, ws, n)
     note_contacts(plan, state, out, ws, n)
+    certify_step(plan, out, ws, n)
     if pushes > 0:
         if ws.method[0] != RUNGE_KUTTA:  # stages were evaluated for another M
             terms(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0])
@@ -195,6 +197,7 @@ def solve_contacts(plan, ws, n):
         solve_cones(plan, ws, n)
     else:
         solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
+        certify_pushes(ws, n)
 
 
 @kernel

@@ -138,6 +138,27 @@ def find_masses(ws, n):
 
 
 @kernel
+def off_push(ws, i):
+    """How far the near contact i is from its law along its normal at the speeds ws.us [m/s].
+
+    That is what a step towards the law would change of its impulse, by its mass.
+    """
+    mass = ws.near_mass[i]
+    if mass == 0.0:
+        return 0.0
+    lacks = ws.near_least[i] - rate_of_row(ws.near_J[i], ws.near_speeds[i], ws.us)
+    return abs(max(lacks, -ws.near_x[i] / mass))
+
+
+@kernel
+def certify_pushes(ws, n):
+    """Write to ws.cone_residual how far the worst of n near contacts without friction is from its law."""
+    ws.cone_residual[0] = ws.cone_residual[1] = 0.0
+    for i in range(n):
+        ws.cone_residual[0] = max(ws.cone_residual[0], off_push(ws, i))
+
+
+@kernel
 def begin_island(plan, ws, b, x, v):
     """No way yet; rows of island b that nothing can move along get no impulse."""
     begin_way(plan, ws, b)

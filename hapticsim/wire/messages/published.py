@@ -82,6 +82,18 @@ STATE = Topic(
             "m, rad",
         ),
         Field(
+            "certificate",
+            "map",
+            "how far the tick was from the laws of contact",
+            inside=(
+                Field("depth_m", "number", "how deep what pushes is inside as it begins", "m", nil=True),
+                Field("cone_N", "number", "by how much forces leave their cones", "N", nil=True),
+                Field("normal_m_per_s", "number", "of rates along normals", "m/s", nil=True),
+                Field("friction_m_per_s", "number", "of friction from against the slip", "m/s", nil=True),
+                Field("gain_J", "number", "energy gained beyond the work put in", "J", nil=True),
+            ),
+        ),
+        Field(
             "sensors",
             "map",
             "a number per sensor of the scene by its name, of the same `q` and `u`; nil: not finite",
