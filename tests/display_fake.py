@@ -129,6 +129,7 @@ def state(
         "u": [0.0] * 4,
         "bodies": [float(x) for x in arm_poses(tip)],
         "contacts": [contact] if touching else [],
+        "stops": [{"joint": "elbow", "side": "upper", "force": 0.42, "unit": "N m"}] if touching else [],
         "device": {
             "connected": True,
             "position": position.tolist(),

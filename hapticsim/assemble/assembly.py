@@ -31,7 +31,8 @@ from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.multibody.rotation import quaternion_of
 from hapticsim.model.protocol import SceneModel
-from hapticsim.model.scene import TIME_STEPPING, Scene
+from hapticsim.model.scene import TIME_STEPPING, ContactPair, Scene
+from hapticsim.model.stops import frame_of, stopped_joints
 
 RESPONSE_FROM = (
     24  # speeds of a tree: with fewer, forming the mass matrix is quicker (tools/bench_constraints.py)
@@ -87,7 +88,7 @@ class Assembly:
         return sizes_of_run(
             eq.nq,
             eq.nu,
-            len(eq.frames),
+            self.plan.frame_size.size,
             nk,
             nc,
             nw,
@@ -128,8 +129,8 @@ class Assembly:
         """Names of the numbers of one tick (kernels/memory/sample.py)."""
         eq = self.equations
         constraints = [c.name for c in self.scene.constraints]
-        rubs = self.scene.has_friction
-        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names, rubs)
+        rubs, turning = self.scene.has_friction, {k for k, c in enumerate(self.candidates) if c.turns}
+        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names, rubs, turning)
 
     @property
     def first_switch(self) -> int:
@@ -245,7 +246,9 @@ def _plan(
     progress: Callable[[str], None] | None,
 ) -> Plan:
     model, nk = scene.model, len(candidates)
-    place = {name: i for i, name in enumerate(equations.frames)}
+    stopped = stopped_joints(scene)
+    frames = [*equations.frames, *(frame_of(joint) for joint in stopped)]
+    place = {name: i for i, name in enumerate(frames)}
     place[WORLD] = -1
     constant, gravity, kp, kd, reference = (np.zeros(model.nu) for _ in range(5))
     limit = np.full(model.nu, np.inf)
@@ -268,13 +271,14 @@ def _plan(
                 f"pairs {c.a!r} with {c.b!r}, which are both fixed in the world: remove it.",
             )
     pairs = {frozenset((pair.a, pair.b)): pair for pair in scene.contacts}
-    pair_of = [pairs[frozenset((c.a, c.b))] for c in candidates]
+    bounce = scene.joint_stops.restitution if scene.joint_stops else 0.0
+    pair_of = [ContactPair(c.a, c.b, bounce) if c.stop else pairs[frozenset((c.a, c.b))] for c in candidates]
     handle = scene.handle
     address = equations.address
     responses = takes_responses(equations)
     table = row_table(scene, place, candidates, equations.rows_address)
-    trees = tree_table(model, equations.frames, rows_of_blocks(scene, candidates))
-    sizes = frame_sizes(scene, equations.frames)
+    trees = tree_table(model, frames, rows_of_blocks(scene, candidates))
+    sizes = frame_sizes(scene, frames)
     stiff = find_stiff_parts(scene, equations, kp, kd, model.damping)
     return Plan(
         response_factor=address("response_factor") if responses else 0,
@@ -320,9 +324,12 @@ def _plan(
         restitution=np.array([pair.restitution for pair in pair_of], float),
         contact_friction=np.array([pair.friction for pair in pair_of], float),
         **table,
+        stop_frame=len(equations.frames),
+        stop_q=np.array([model.q_slice(joint).start for joint in stopped], np.int64),
+        stop_u=np.array([model.u_slice(joint).start for joint in stopped], np.int64),
         frame_size=sizes,
         **trees,
-        **plan_of_sleep(scene, equations.frames, sizes, trees, table["touch_activates"]),
+        **plan_of_sleep(scene, frames, sizes, trees, table["touch_activates"]),
         rotation_WD=np.ascontiguousarray(scene.mapping.rotation_WD, float),
         cut_off_s=_cut_off_s(scene),
         stall_s=max(_cut_off_s(scene), 2.0 * scene.tick_s),

@@ -72,7 +72,14 @@ def plan_of_volumes(
         if names == before:
             continue
         before = names
-        for name in (candidate.a, candidate.b):
+        point = candidate.sphere_body if candidate.stop else candidate.a
+        if candidate.stop and point not in number:
+            number[point] = len(frame)
+            frame.append(place[point])
+            pose.append([*np.eye(3).ravel(), 0.0, 0.0, 0.0])
+            half.append(np.zeros(3))
+            radii.append(0.0)
+        for name in () if candidate.stop else (candidate.a, candidate.b):
             volume = volume_of(shapes[name])
             if name in number or volume is None:
                 continue
@@ -83,7 +90,7 @@ def plan_of_volumes(
             half.append(extents)
             radii.append(radius)
         first.append(k)
-        pairs.append((number[candidate.a], number.get(candidate.b, -1)))
+        pairs.append((number[point], -1 if candidate.stop else number.get(candidate.b, -1)))
     pair = np.array(pairs, np.int64).reshape(-1, 2)
     return {
         "volume_frame": np.array(frame, np.int64),

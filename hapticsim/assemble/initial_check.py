@@ -19,6 +19,7 @@ from hapticsim.kernels.motion.energy import MOST_Q, MOST_ROTATION, MOST_U
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.protocol import SceneModel, is_model
 from hapticsim.model.scene import MOST_ROWS, Scene, Shape
+from hapticsim.model.stops import range_of
 
 LEAST_RATE_Hz, MOST_RATE_Hz = 1.0, 1e5
 DEPTH_m = 1e-3  # what rounding and small mistakes may leave; a contact holds it there
@@ -157,6 +158,15 @@ def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
     if np.any(depth < -allowed):
         k = int(np.argmin(depth + allowed))
         c = assembly.candidates[k]
+        if c.stop is not None:
+            low, high = range_of(assembly.scene.model, c.stop.joint)
+            raise ConfigError(
+                path,
+                key,
+                f"puts the joint {c.stop.joint!r} {-depth[k]:.4g} {c.stop.unit} beyond its {c.stop.side} "
+                f"stop: start within its range, {low:.6g} to {high:.6g} {c.stop.unit}, or leave out "
+                "'joint_stops'.",
+            )
         raise ConfigError(
             path,
             key,

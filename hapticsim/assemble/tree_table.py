@@ -13,6 +13,7 @@ from hapticsim.model.constraints import Row
 from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import Scene
+from hapticsim.model.stops import frame_of
 
 SMALL = 1e-3  # [m] a body that reaches less far turns as slowly as one that reaches so far
 
@@ -33,6 +34,9 @@ def tree_table(model: SceneModel, frames: Sequence[str], rows: Sequence[Row]) ->
         merged[(merged >= merged[first]) & (merged <= merged[last])] = merged[first]
     kept, number = np.unique(merged, return_inverse=True)
     tree = {name: int(number[t]) if t >= 0 else -1 for name, t in of_body.items()} | {WORLD: -1}
+    tree |= {
+        frame_of(j.name): int(number[of_speed[model.u_slice(j.name).start]]) for j in model.moving_joints
+    }
 
     def trees_of(row: Row) -> tuple[int, int]:
         if row.kind == EQUATION_ROW:

@@ -66,6 +66,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
             "Simulation",
             "hapticsim.simulate.snapshot:Snapshot",
             "hapticsim.simulate.snapshot:Contact",
+            "hapticsim.simulate.snapshot:StopForce",
             "hapticsim.simulate.snapshot:Certificate",
             "hapticsim.simulate.snapshot:TickEvent",
             "hapticsim.simulate.fork:Fork",

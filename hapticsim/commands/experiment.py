@@ -27,6 +27,7 @@ from hapticsim.model.protocol import SceneModel
 from hapticsim.model.robot_file.read import TITLES, robot_file
 from hapticsim.model.robot_file.urdf import load_urdf
 from hapticsim.model.scene import Scene
+from hapticsim.model.stops import stopped_joints
 from hapticsim.model.write import model_to_yaml
 from hapticsim.offline.ending import Ending
 from hapticsim.offline.run import OfflineRun, simulate_offline
@@ -74,7 +75,8 @@ def left_out(scene: Scene) -> list[str]:
     """Return notes on what a scene says and the mechanism alone does not have: constraints and contacts."""
     constraints = [repr(c.name) for c in scene.constraints]
     contacts = [f"{c.a!r} with {c.b!r}" for c in scene.contacts]
-    kinds = (("constraint", constraints), ("contact", contacts))
+    stops = [f"of {joint!r}" for joint in stopped_joints(scene)]
+    kinds = (("constraint", constraints), ("contact", contacts), ("stop", stops))
     words = [f"{kind}{'s' * (len(found) > 1)} {', '.join(found)}" for kind, found in kinds if found]
     return [f"the mechanism moves alone, without {' and '.join(words)}."] if words else []
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from hapticsim.config.buttons import switch_on_button
 from hapticsim.config.constraints import build_constraints
-from hapticsim.config.contacts.notes import contact_notes
+from hapticsim.config.contacts.notes import contact_notes, stop_notes
 from hapticsim.config.contacts.pairs import contact_pairs
 from hapticsim.config.decomposition.points import Progress
 from hapticsim.config.mesh_shapes import MeshReader
@@ -34,6 +34,7 @@ from hapticsim.config.start import initial_state
 from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import WORLD
+from hapticsim.model.multibody.notes import NO_STOPS
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import (
@@ -98,6 +99,7 @@ def build(
         max_rows=entry.max_rows,
         max_events=entry.max_events,
         contact_regime=entry.contact_regime,
+        joint_stops=entry.joint_stops,
         sleep=entry.sleep,
         mapping=Mapping(
             None if mapping.origin_m is None else np.array(mapping.origin_m, dtype=float),
@@ -124,6 +126,8 @@ def build(
         robot_fingerprint=robot.fingerprint,
     )
     notes += contact_notes(shapes, contacts, constraints, limit, scene.may_step)
+    if scene.joint_stops is not None:
+        notes = [note for note in notes if not note.startswith(NO_STOPS)] + stop_notes(scene)
     return replace(scene, notes=tuple(notes))
 
 

@@ -158,8 +158,16 @@ def _contacts(assembly: Assembly) -> Iterator[Quantity]:
     """The gap of each candidate, then the force of each pair of shapes."""
     names = assembly.contact_names
     for name, c in zip(names, assembly.candidates, strict=True):
-        yield _plain(f"gap_m[{name}]", "m", f"gap of {c.a} on {c.b} along the normal, negative: inside")
+        unit, words = "m", f"gap of {c.a} on {c.b} along the normal, negative: inside"
+        if c.stop is not None:
+            unit, words = c.stop.unit, f"way of {c.a} to its {c.stop.side} stop, negative: beyond"
+        yield _plain(f"gap_{unit}[{name}]", unit, words)
     for (a, b), ks in contact_groups(assembly).items():
+        candidate = assembly.candidates[ks[0]]
+        if candidate.stop is not None:
+            column, unit = (f"force_Nm[{a}-{b}]", "N m") if candidate.turns else (f"force_N[{a}-{b}]", "N")
+            yield _plain(column, unit, f"of the {candidate.stop.side} stop on {a}, never negative")
+            continue
         several = f", the sum of {len(ks)} points" if len(ks) > 1 else ""
         words = f"normal force between {a} and {b}{several}, never negative; impacts are in the events"
         yield Quantity(f"force_N[{a}-{b}]", "N", words, tuple(f"force_N[{names[k]}]" for k in ks))

@@ -58,8 +58,10 @@ def of_ticks(assembly: Assembly) -> RowDrawing:
         ):
             forces[field] = {a: by_name[column.format(a)] for a in "xyz"}
     if assembly.candidates:
-        pairs = contact_groups(assembly)
-        forces["contacts_N"] = {f"{a} on {b}": by_name[f"force_N[{a}-{b}]"] for a, b in pairs}
+        for (a, b), ks in contact_groups(assembly).items():
+            turns = assembly.candidates[ks[0]].turns
+            group, column = ("stops_Nm", "force_Nm") if turns else ("contacts_N", "force_N")
+            forces.setdefault(group, {})[f"{a} on {b}"] = by_name[f"{column}[{a}-{b}]"]
     if assembly.row_names:
         forces["constraints"] = {name: by_name[f"row_force[{name}]"] for name in assembly.row_names}
     plots = {STATE: _state(quantities), FORCES: forces}

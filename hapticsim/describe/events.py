@@ -21,7 +21,8 @@ def subject_of(candidates: Sequence[Candidate], constraints: Sequence[str], numb
     if number < 0:
         return ""
     if number < len(candidates):
-        return f"{candidates[number].a} on {candidates[number].b}"
+        candidate = candidates[number]
+        return f"{candidate.a} on " + (f"its {candidate.stop.side} stop" if candidate.stop else candidate.b)
     return repr(constraints[number - len(candidates)])
 
 

@@ -26,7 +26,9 @@ def live_line(stats: dict[str, Any], state: dict[str, Any] | None, turns: bool) 
     pairs: Counter[str] = Counter()
     for c in state["contacts"]:
         pairs[f"{c['a']} on {c['b']}"] += c["force_N"]
-    touching = ", ".join(f"{pair} {force:.2f} N" for pair, force in pairs.items()) or "no contact"
+    forces = [f"{pair} {force:.2f} N" for pair, force in pairs.items()]
+    forces += [f"{s['joint']} on its {s['side']} stop {s['force']:.2f} {s['unit']}" for s in state["stops"]]
+    touching = ", ".join(forces) or "no contact"
     seldom = interrupted(stats)
     return (
         f"t {state['time_s']:7.2f} s  {Safety(state['mode']).name.lower():8s}  {hand}  {touching}  |  "

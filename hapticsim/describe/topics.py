@@ -90,11 +90,21 @@ class Describer:
         friction = None
         if self.assembly.scene.has_friction:
             friction = row[-3 * nk - len(CERTIFICATE) : -len(CERTIFICATE)].reshape(nk, 3)
-        contacts = []
+        contacts, stops = [], []
         if np.any(force > 0.0):
             self._locate(self.assembly.plan, self._state, self._input, self._output, self._workspace)
             for k in np.flatnonzero(force > 0.0):
                 c = self.assembly.candidates[k]
+                if c.stop is not None:
+                    stops.append(
+                        {
+                            "joint": c.stop.joint,
+                            "side": c.stop.side,
+                            "force": float(force[k]),
+                            "unit": "N m" if c.turns else "N",
+                        }
+                    )
+                    continue
                 contacts.append(
                     {
                         "a": c.a,
@@ -118,6 +128,7 @@ class Describer:
             "u": u.tolist(),
             "bodies": bodies,
             "contacts": contacts,
+            "stops": stops,
             **self.coupler.state(row, bodies, target, connected),
             "energy_J": self._energy.tolist(),
             **self.constraints.state(row),

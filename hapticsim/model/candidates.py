@@ -25,8 +25,9 @@ from hapticsim.codes import (
 )
 from hapticsim.model.hull import Features, Hull, hull_of_box, segment_of
 from hapticsim.model.joined.piece import Piece
-from hapticsim.model.multibody.joint import Placement
+from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.stops import Stop, frame_of, stops_of
 from hapticsim.model.triangle_mesh import TriangleMesh, globe, prism, pyramid
 
 
@@ -95,11 +96,17 @@ class Candidate:
     mesh: TriangleMesh | None = None  # of ON_MESH
     hulls: tuple[Hull, Hull] | None = None  # of ON_HULLS
     features: tuple[Features, ...] = ()  # what touches of both
+    stop: Stop | None = None  # the end of a joint's range that it is, instead of two shapes
 
     @property
     def is_curved(self) -> bool:
         """Whether its row may bend: not on a plane, nor that of a corner on the face of a box."""
         return self.kind != ON_PLANE and not (self.kind == ON_BOX and self.radius == 0.0)
+
+    @property
+    def turns(self) -> bool:
+        """Whether its gap is an angle [rad] and its force a torque [N m]."""
+        return self.stop is not None and self.stop.unit == "rad"
 
     @property
     def thickness(self) -> float:
@@ -265,8 +272,21 @@ def places_of_hulls(a: Shape, b: Shape, count: int) -> list[Candidate]:
     ]  # fmt: skip
 
 
+def candidates_of_stops(scene: Scene) -> list[Candidate]:
+    """The stops of joints: a point on the axis of its frame, and planes across it."""
+    none, axis, down = np.zeros(3), np.array([0.0, 0.0, 1.0]), np.diag([1.0, -1.0, -1.0])
+    return [
+        Candidate(
+            f"joint {stop.joint}", f"{stop.side} stop of {stop.joint}", frame_of(stop.joint), none, 0.0, none,
+            WORLD, ON_PLANE, Placement(down if stop.side == "upper" else np.eye(3), stop.at * axis),
+            (0.0, 0.0, 0.0), stop=stop,
+        )
+        for stop in stops_of(scene)
+    ]  # fmt: skip
+
+
 def candidates_of(scene: Scene) -> list[Candidate]:
-    """Every candidate of a scene, in the order of its contact pairs.
+    """Every candidate of a scene, in the order of its contact pairs; then the stops of its joints.
 
     A box against a box gives the corners of each on the faces of the other, and places for edges that cross;
     a capsule against a box its ends, the corners of the box on its side, and places for edges across it.  A
@@ -280,7 +300,7 @@ def candidates_of(scene: Scene) -> list[Candidate]:
         a, b = touching_as(shapes[pair.a], shapes[pair.b])
         for solid_a, solid_b in itertools.product(a.solids_for(b), b.solids_for(a)):
             found += _candidates_of_pair(solid_a, solid_b)
-    return found
+    return found + candidates_of_stops(scene)
 
 
 def _candidates_of_pair(a: Shape, b: Shape) -> list[Candidate]:

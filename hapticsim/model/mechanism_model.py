@@ -128,6 +128,11 @@ class MechanismModel:
         return tuple(b.name for b in self.bodies)
 
     @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """None: a mechanism says no ranges."""
+        return {}
+
+    @property
     def links(self) -> tuple[Link, ...]:
         return tuple(Link(WORLD, name) for name in self.body_names)
 

@@ -74,6 +74,8 @@ class SceneModel(Protocol):
     @property
     def quaternions(self) -> tuple[int, ...]: ...  # where each unit quaternion starts in q
     @property
+    def ranges(self) -> dict[str, tuple[float, float]]: ...  # of joints with one coordinate [rad] or [m]
+    @property
     def damping(self) -> np.ndarray: ...  # (nu,) [N m s/rad or N s/m] viscous damping of each speed
     @property
     def has_followers(self) -> bool: ...  # does a joint follow another?

@@ -15,7 +15,13 @@ from hapticsim.model.constraints import Constraint
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.protocol import SceneModel
-from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings, SleepSettings
+from hapticsim.model.settings import (
+    CouplerSettings,
+    LinkSettings,
+    SafetySettings,
+    SleepSettings,
+    StopSettings,
+)
 from hapticsim.model.surface import Surface
 from hapticsim.model.triangle_mesh import TriangleMesh
 
@@ -134,6 +140,7 @@ class Scene:
     max_rows: int = MAX_ROWS  # imposed at once
     max_events: int = MAX_EVENTS  # located in a tick
     contact_regime: str = EXACT  # how contacts are resolved
+    joint_stops: StopSettings | None = None  # None: ranges of joints are shown and do not stop them
     sleep: SleepSettings | None = None  # None: nothing falls asleep
     mapping: Mapping = field(default_factory=Mapping)
     coupler: CouplerSettings = field(default_factory=CouplerSettings)

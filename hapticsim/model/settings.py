@@ -93,6 +93,15 @@ class SleepSettings(Settings):
 
 
 @dataclass(frozen=True, eq=False)
+class StopSettings(Settings):
+    """The ends of the ranges of joints are stops."""
+
+    restitution: Annotated[
+        float, Ge(0.0), Le(1.0), doc("speed after a joint met a stop by speed before it")
+    ] = 0.0
+
+
+@dataclass(frozen=True, eq=False)
 class LinkSettings(Settings):
     """Emulated link between the operator and the remote site."""
 

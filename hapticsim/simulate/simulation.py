@@ -41,7 +41,7 @@ from hapticsim.kernels.memory.sample import PLACE, fill_row
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.scene import Scene
 from hapticsim.simulate.fork import Fork, check_fork, copied, put_back, tick_function_of
-from hapticsim.simulate.snapshot import Certificate, Contact, Snapshot, TickEvent
+from hapticsim.simulate.snapshot import Certificate, Contact, Snapshot, StopForce, TickEvent
 
 MOST_COUNT = 2.0**62
 MOST_TICKS = 10**9  # in one call, which nothing can interrupt: eleven days at 1 kHz
@@ -237,6 +237,7 @@ class Simulation:
         """What there is now: time, q, u, contacts, safety and the forces of the last tick, as copies."""
         s, out = self._state, self._look()
         candidates = self.assembly.candidates
+        held = np.flatnonzero(s.mode[: len(candidates)] == int(Mode.HELD))
         contacts = tuple(
             Contact(
                 candidates[k].a,
@@ -246,7 +247,13 @@ class Simulation:
                 float(out.force[k]),
                 out.friction_W[k].copy() if len(out.friction_W) else np.zeros(3),
             )
-            for k in np.flatnonzero(s.mode[: len(candidates)] == int(Mode.HELD))
+            for k in held
+            if candidates[k].stop is None
+        )
+        stops = tuple(
+            StopForce(stop.joint, stop.side, float(out.force[k]))
+            for k in held
+            if (stop := candidates[k].stop) is not None
         )
         return Snapshot(
             time=self.time,
@@ -260,6 +267,7 @@ class Simulation:
             coupler_force=self._output.coupler_W.copy(),
             hand_torque=self._output.hand_torque_D.copy(),
             coupler_torque=self._output.coupler_torque_W.copy(),
+            stops=stops,
         )
 
     @property

@@ -23,6 +23,15 @@ class Contact:
 
 
 @dataclass(frozen=True)
+class StopForce:
+    """A stop that a joint is held by."""
+
+    joint: str
+    side: str  # "lower" or "upper"
+    force: float  # [N] or [N m] into the range of the joint
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """State of a simulation after its last tick; arrays are copies."""
 
@@ -37,6 +46,7 @@ class Snapshot:
     coupler_force: np.ndarray  # (3,) [N] world axes, on the handle
     hand_torque: np.ndarray  # (3,) [N m] device axes, on the hand
     coupler_torque: np.ndarray  # (3,) [N m] world axes, on the handle's body
+    stops: tuple[StopForce, ...] = ()
 
 
 @dataclass(frozen=True)

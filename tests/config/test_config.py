@@ -112,7 +112,7 @@ def test_every_shipped_config_loads(path):
         need_library()
     scene = hs.load(path)
     assert scene.handle is not None
-    assert scene.contacts or scene.constraints or scene.name == "Spherical wrist"
+    assert scene.contacts or scene.constraints or scene.joint_stops or scene.name == "Spherical wrist"
     assert scene.q0.shape == (scene.model.nq,)
     assert scene.u0.shape == (scene.model.nu,)
     assert scene.path == str(path)

@@ -15,7 +15,7 @@ import pytest
 from hapticsim_devices.mouse import goal_and_buttons
 
 from hapticsim.codes import Event
-from hapticsim.config.load import loads
+from hapticsim.config.load import load, loads
 from hapticsim.describe.forces import ENGAGE_REFUSED
 from hapticsim.describe.topics import Describer
 from hapticsim.display.messages.scene import PredictedMessage, SceneMessage, StateMessage
@@ -45,6 +45,7 @@ from hapticsim.wire.subscriber import Subscriber
 from tests import display_fake
 from tests.drawn_meshes import cuboid, shape_of
 from tests.four_bar import FOUR_BAR
+from tests.processes import CONFIGS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text(encoding="utf-8")
 WITH_A_FLOOR = f"""{FOUR_BAR}
@@ -118,6 +119,16 @@ def pointer_message(endpoint: str) -> dict[str, Any]:
             window.close()
 
 
+def state_against_a_stop() -> dict[str, Any]:
+    """Topic ``state`` of a crank that is held against the end of its range."""
+    sim = Simulation(load(CONFIGS / "crank.yaml"))
+    sim.apply(torque={"axle": 1.0})
+    sim.step(1000)
+    row = np.zeros(len(sim.columns))
+    sim.read_row(row)
+    return Describer(sim.assembly).state(row)
+
+
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
     """Payloads of every topic, each as its publisher makes it, that between them have every key."""
@@ -149,7 +160,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[s
     telemetry = Telemetry(1, 0, 0, 0, np.zeros(3), [(2, 5)], 0)
     return {
         "scene": [describer.scene(1.0, 0.1)],
-        "state": [describer.state(row)],
+        "state": [describer.state(row), state_against_a_stop()],
         "events": [
             describer.event(1, Event.SWITCH, len(sim.assembly.candidates), 1.0, 0.0),
             describer.event(1, Event.SELECT, -1, 1.0, 0.0, choice),

@@ -1,4 +1,4 @@
-"""What contacts and rolling constraints of a scene do not do, one sentence each."""
+"""What contacts, rolling constraints and stops of a scene do not do, one sentence each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from hapticsim.codes import ROLL_ROW
 from hapticsim.model.candidates import PAIRS, touching_as
 from hapticsim.model.constraints import Constraint
-from hapticsim.model.scene import ContactPair, Shape
+from hapticsim.model.scene import ContactPair, Scene, Shape
+from hapticsim.model.stops import stopped_joints
 
 
 def contact_notes(
@@ -72,3 +73,13 @@ def _rolling(pairs: Sequence[tuple[Shape, Shape]], constraints: Sequence[Constra
                 "joints do that, it sinks or lifts; add a contact, or a constraint of kind 'plane', between "
                 f"{row.a!r} and {row.b!r}."
             )
+
+
+def stop_notes(scene: Scene) -> list[str]:
+    """Return the notes of a scene that asks for stops: joints that get none though they have a range."""
+    ranges = scene.model.ranges
+    empty = [joint for joint, (low, high) in ranges.items() if not low < high]
+    notes = [f"joint_stops: the range of {', '.join(empty)} is empty, so no stop holds it."] if empty else []
+    if not stopped_joints(scene):
+        notes.append("joint_stops: no joint has a range with an end, so nothing stops.")
+    return notes

@@ -98,7 +98,7 @@ class BodyEntry(Section):
 
 
 class Limits(Section):
-    """Joint limits; carried and shown, they do not stop the joint yet."""
+    """Joint limits; the ends of the range stop the joint in scenes with `joint_stops`."""
 
     lower_rad: float | None = Field(default=None, description="revolute")
     upper_rad: float | None = Field(default=None, description="revolute")

@@ -35,7 +35,13 @@ from hapticsim.config.schema.robot import (
 )
 from hapticsim.config.schema.settings import FromMapping
 from hapticsim.model.scene import MAX_ROWS, MOST_ROWS
-from hapticsim.model.settings import CouplerSettings, LinkSettings, SafetySettings, SleepSettings
+from hapticsim.model.settings import (
+    CouplerSettings,
+    LinkSettings,
+    SafetySettings,
+    SleepSettings,
+    StopSettings,
+)
 
 LARGEST = 1e300  # a whole number beyond is none that a float can be
 
@@ -406,6 +412,9 @@ class SceneFile(Section):
         default="exact",
         description="exact: touches are located in time and held by embedding; time_stepping: a tick is one "
         "step with impulses, for piles of many parts",
+    )
+    joint_stops: Annotated[StopSettings, FromMapping()] | None = Field(
+        default=None, description="the ends of the ranges of joints stop them; left out: they are shown alone"
     )
     sleep: Annotated[SleepSettings, FromMapping()] | None = Field(
         default=None, description="bodies that rest fall asleep; left out: none does"

@@ -101,6 +101,16 @@ class Contact:
     gap_m: float
 
 
+@dataclass(frozen=True)
+class Stop:
+    """A stop that pushes a joint into its range."""
+
+    joint: str
+    side: str  # "lower" or "upper"
+    force: float
+    unit: str  # "N" or "N m"
+
+
 @dataclass(frozen=True, eq=False)
 class StateMessage:
     """Topic ``state``: the newest tick the server told us about."""
@@ -111,6 +121,7 @@ class StateMessage:
     fault: Fault
     poses: Poses
     contacts: tuple[Contact, ...]
+    stops: tuple[Stop, ...]
     device_connected: bool
     device_D: np.ndarray  # (3,) [m] device position, device frame
     target_D: np.ndarray | None  # (3,) [m] where the hand wants to be
@@ -136,6 +147,7 @@ class StateMessage:
                 fault=Fault(payload["fault"]),
                 poses=Poses.read(payload["bodies"]),
                 contacts=tuple(_contact(c) for c in payload.get("contacts") or ()),
+                stops=tuple(_stop(s) for s in payload.get("stops") or ()),
                 device_connected=bool(device.get("connected")),
                 device_D=vector(device, "position", default=np.zeros(3)),
                 target_D=vector(device, "target"),
@@ -189,3 +201,8 @@ def _contact(payload: Payload) -> Contact:
         friction_N=numbers(payload.get("friction_N") or [0.0, 0.0, 0.0], "contacts.friction_N", 3),
         gap_m=float(numbers(payload["gap_m"], "contacts.gap_m", 1)[0]),
     )
+
+
+def _stop(payload: Payload) -> Stop:
+    force = float(numbers(payload["force"], "stops.force", 1)[0])
+    return Stop(str(payload["joint"]), str(payload["side"]), force, str(payload["unit"]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pygame
 
-from hapticsim.display.messages.scene import Contact, PredictedMessage, SceneMessage, StateMessage
+from hapticsim.display.messages.scene import PredictedMessage, SceneMessage, StateMessage
 from hapticsim.display.messages.stats import StatsMessage
 from hapticsim.display.palette import FAINT, ORANGE, PANEL, SKY, TEXT, WELL, YELLOW, Color, Type
 from hapticsim.display.panel.constraint_list import draw_constraint_list
@@ -57,7 +57,7 @@ class Panel:
             y = self._force(surface, inner, y, readings, readings.state)
             if scene is not None and scene.turns:
                 y = draw_torque(self.type, surface, inner, y, scene, readings.state, readings.silent)
-            y = self._contacts(surface, inner, y, readings.state.contacts)
+            y = self._contacts(surface, inner, y, readings.state)
             y = draw_constraint_list(self.type, surface, inner, y, readings.scene, readings.state)
             y = draw_sensor_list(self.type, surface, inner, y, readings.scene, readings.state)
         if readings.predicted is not None:
@@ -131,17 +131,16 @@ class Panel:
         draw_strip(surface, strip, self.history, limit)
         return strip.bottom + 12
 
-    def _contacts(
-        self, surface: pygame.Surface, area: pygame.Rect, y: int, contacts: Sequence[Contact]
-    ) -> int:
-        self.type.write(surface, "contacts" if contacts else "no contact", (area.left, y), FAINT)
+    def _contacts(self, surface: pygame.Surface, area: pygame.Rect, y: int, state: StateMessage) -> int:
+        lines = [(f"{c.a} on {c.b}", f"{c.force_N:.2f} N") for c in state.contacts]
+        lines += [(f"{s.joint} on its {s.side} stop", f"{s.force:.2f} {s.unit}") for s in state.stops]
+        self.type.write(surface, "contacts" if lines else "no contact", (area.left, y), FAINT)
         y += 19
-        for contact in contacts[:_MOST_CONTACTS]:
+        for name, force in lines[:_MOST_CONTACTS]:
             pygame.draw.circle(surface, YELLOW, (area.left + 4, y + 7), 4)
-            name = f"    {contact.a} on {contact.b}"
-            y = self._row(surface, area, y, name, f"{contact.force_N:.2f} N", TEXT)
-        if len(contacts) > _MOST_CONTACTS:
-            y = self._row(surface, area, y, f"    and {len(contacts) - _MOST_CONTACTS} more", "")
+            y = self._row(surface, area, y, f"    {name}", force, TEXT)
+        if len(lines) > _MOST_CONTACTS:
+            y = self._row(surface, area, y, f"    and {len(lines) - _MOST_CONTACTS} more", "")
         return y + 8
 
     def _prediction(

@@ -136,6 +136,9 @@ class Plan(Block, packed=True):
         "nf"
     )  # speeds of the tree of each frame, from first to end; 0, 0: it is fixed
     frame_end: IntVector = of("nf")
+    stop_frame: Int  # the first of the frames in which coordinates are places, one for each joint with stops
+    stop_q: IntVector = of("stops")  # the coordinate of each
+    stop_u: IntVector = of("stops")  # its rate
     frame_size: Vector = of("nf")  # [m] how far the shapes of each frame reach from its origin
     contacts: Int  # nk
     curved: Int  # 1: a contact's row may bend, so that a step of the integrator leaves a gap

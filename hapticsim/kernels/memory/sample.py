@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import FAULTS, MODE
@@ -58,6 +58,7 @@ def row_columns(
     constraints: Sequence[str] = (),
     rows: Sequence[str] = (),
     rubs: bool = False,
+    turning: Container[int] = (),
 ) -> list[str]:
     """Names of all columns of a run.
 
@@ -65,13 +66,15 @@ def row_columns(
     number of rows, which speeds are dependent (a sum of 2^r), what was asked and what each does, gap and
     force of each of their rows; where contacts rub the friction of each contact candidate; last the
     certificate.  What a later version adds comes after these.
+
+    turning : contacts whose gap is an angle: stops of joints that turn.
     """
     return [
         *FIXED,
         *(f"q{i}" for i in range(nq)),
         *(f"u{r}" for r in range(nu)),
-        *(f"gap_m[{c}]" for c in contacts),
-        *(f"force_N[{c}]" for c in contacts),
+        *(f"{'gap_rad' if k in turning else 'gap_m'}[{c}]" for k, c in enumerate(contacts)),
+        *(f"{'force_Nm' if k in turning else 'force_N'}[{c}]" for k, c in enumerate(contacts)),
         "rank",
         "rows",
         "dependent",

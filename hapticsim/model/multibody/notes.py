@@ -9,13 +9,15 @@ from xml.etree import ElementTree
 from hapticsim.model.multibody.checks import ROUNDING, triangle_excess
 from hapticsim.model.multibody.joint import Body, Joint
 
+NO_STOPS = "joint limits are shown and stop nothing, but for scenes with 'joint_stops'"
+
 
 def joint_notes(joints: Sequence[Joint]) -> list[str]:
     """One line for each property that joints carry and nothing acts on yet."""
     notes = []
     limited = [j.name for j in joints if math.isfinite(j.lower) or math.isfinite(j.upper)]
     if limited:
-        notes.append(f"joint limits are carried and shown, not yet stops: {', '.join(limited)}.")
+        notes.append(f"{NO_STOPS}: {', '.join(limited)}.")
     rubbing = [j.name for j in joints if j.coulomb > 0.0]
     if rubbing:
         notes.append(f"Coulomb friction of joints is carried, not yet acted on: {', '.join(rubbing)}.")

@@ -53,6 +53,19 @@ class Model:
         return tuple(j for j in self.joints if j.nu > 0)
 
     @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Least and largest coordinate of each joint that has one, within which also those that follow it are
+        in their ranges."""
+        ranges = {j.name: (j.lower, j.upper) for j in self.moving_joints if j.unit is not None}
+        for joint in self.joints:
+            if joint.mimic and joint.mimic.joint in ranges:
+                low, high = ranges[joint.mimic.joint]
+                factor, offset = joint.mimic.multiplier, joint.mimic.offset
+                ends = sorted(((joint.lower - offset) / factor, (joint.upper - offset) / factor))
+                ranges[joint.mimic.joint] = max(low, ends[0]), min(high, ends[1])
+        return ranges
+
+    @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the bodies, in their order."""
         return tuple(b.name for b in self.bodies)

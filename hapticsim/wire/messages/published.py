@@ -35,6 +35,17 @@ STATE = Topic(
             ),
         ),
         Field(
+            "stops",
+            "maps",
+            "stops of joints that push",
+            inside=(
+                Field("joint", "text", "its name"),
+                Field("side", "text", "`lower` or `upper`"),
+                Field("force", "number", "into the range", "N, N m"),
+                Field("unit", "text", "of the force: `N` or `N m`"),
+            ),
+        ),
+        Field(
             "device",
             "map",
             "in its base frame",
