@@ -5,6 +5,7 @@
     python tools/fuzz_scenes.py --hulls                 bodies that are mostly convex meshes
     python tools/fuzz_scenes.py --cylinders             ... cylinders, cones and ellipsoids
     python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
+    python tools/fuzz_scenes.py --stops                 joints with ranges whose ends are stops
     python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
     python tools/fuzz_scenes.py --piles 30 --exact      piles in which crowded ticks alone are time steps
@@ -47,7 +48,20 @@ READY_s = 900.0  # for a process to be ready: the first one compiles the tick
 KEPT_OF_A_KIND = 5
 SLEEP_AFTER_s = 0.05
 TOLD_EVERY = 500  # scenes, where there is no terminal to show a bar on
-KINDS = ("crash", "hang", "nan", "gain", "flight", "leap", "sunk", "force", "stuck", "silent")
+KINDS = (
+    "crash",
+    "hang",
+    "nan",
+    "gain",
+    "flight",
+    "leap",
+    "sunk",
+    "cone",
+    "beyond",
+    "force",
+    "stuck",
+    "silent",
+)
 
 
 class NotReady(Exception):
@@ -150,7 +164,7 @@ class Campaign:
     def __init__(self, options: argparse.Namespace) -> None:
         self.options = options
         self.counts: Counter[str] = Counter()
-        self.slowest_s = self.worst_gain = 0.0
+        self.slowest_s = self.worst_gain = self.worst_rate = 0.0
         self.finds: list[dict[str, Any]] = []
         self.why_not = ""  # no worker gets ready
         self._lock = threading.Lock()
@@ -189,7 +203,8 @@ class Campaign:
         if options.piles:
             trial = make_pile(seed, options.piles, options.seconds, options.exact, options.friction)
         else:
-            trial = make(seed, attempt, options.pool, options.hulls, options.cylinders, options.stepping)
+            kinds = options.hulls, options.cylinders, options.stepping, options.stops
+            trial = make(seed, attempt, options.pool, *kinds)
         if options.sleep:
             trial.scene["sleep"] = {"after_s": SLEEP_AFTER_s}
         return trial
@@ -202,6 +217,7 @@ class Campaign:
         self.counts["in contact"] += verdict.get("contacts", 0) > 0
         self.counts["with a refused tick"] += verdict.get("refused_ticks", 0) > 0
         self.slowest_s = max(self.slowest_s, verdict.get("slowest_s", 0.0))
+        self.worst_rate = max(self.worst_rate, verdict.get("worst_rate", 0.0))
         if "gain" not in verdict["finds"]:
             self.worst_gain = max(self.worst_gain, verdict.get("worst_gain", 0.0))
         self.counts.update(verdict["finds"].keys())
@@ -243,6 +259,7 @@ def measure(options: argparse.Namespace) -> Found:
         "found": {kind: campaign.counts[kind] for kind in KINDS},
         "slowest_tick_s": campaign.slowest_s,
         "worst_gain_kept": campaign.worst_gain,
+        "worst_rate": campaign.worst_rate,
         "finds": campaign.finds,
         "seconds": time.monotonic() - start,
     }
@@ -259,7 +276,8 @@ def show(console: Console, found: Found, _: Found | None) -> None:
         f"{counts['crowded_ticks']} were crowded or chattered, and told; "
         f"{counts['slow_ticks']} ticks took more than 1 ms in each of three runs (longest "
         f"{found['slowest_tick_s'] * 1e3:.2f} ms); the largest gain that is no find was "
-        f"{found['worst_gain_kept']:.1e} of the scale.",
+        f"{found['worst_gain_kept']:.1e} of the scale; "
+        f"the rate of a contact was at most {found['worst_rate']:.1e} m/s from what it allows.",
         soft_wrap=True,
     )
     table = Table("found", "scenes")
@@ -295,6 +313,7 @@ def main() -> int:
     add("--hulls", action="store_true", help="bodies that are mostly convex meshes")
     add("--cylinders", action="store_true", help="bodies that are mostly cylinders, cones and ellipsoids")
     add("--stepping", action="store_true", help="contacts in the time-stepping regime")
+    add("--stops", action="store_true", help="joints of trees have ranges whose ends are stops")
     add("--sleep", action="store_true", help="what rests falls asleep")
     add("--piles", type=int, default=0, metavar="PARTS", help="bins with so many parts instead")
     add("--exact", action="store_true", help="piles in the exact regime")

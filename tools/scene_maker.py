@@ -54,11 +54,13 @@ def make(
     hulls: bool = False,
     cylinders: bool = False,
     stepping: bool = False,
+    stops: bool = False,
 ) -> Trial:
     """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``.
 
     hulls, cylinders : free bodies that are mostly convex meshes, or cylinders, cones and ellipsoids.
     stepping : in the time-stepping regime, without the constraints that it has not.
+    stops : joints of trees have ranges about their start, whose ends are stops.
     """
     robot_number = seed % pool
     robot_draw = random.Random(f"robot {robot_number}")
@@ -76,6 +78,8 @@ def make(
     if stepping:
         trial.scene.pop("constraints", None)
         trial.scene["contact_regime"] = "time_stepping"
+    if stops:
+        _add_stops(trial.scene, draw)
     _add_acts(trial, draw)
     trial.scene["max_rows"] = draw.choice(ROWS)
     return trial
@@ -297,6 +301,19 @@ def _tree(seed: int, kind: str, robot: random.Random, draw: random.Random) -> Tr
         trial.conserving = False
         scene["torques"] = [_torque_law(joint, draw) for joint in joints]
     return trial
+
+
+def _add_stops(scene: dict[str, Any], draw: random.Random) -> None:
+    """Ranges of most joints with one coordinate, from a little to far off where they start."""
+    scene["joint_stops"] = {"restitution": draw.choice([0.0, 0.0, 0.3, 0.8, 1.0])}
+    for joint in scene["robot"]["joints"]:
+        if joint["type"] not in ONE_DEGREE or draw.random() < 0.2:
+            continue
+        unit = "rad" if joint["type"] == "revolute" else "m"
+        at = scene["initial"].get(f"q_{unit}", {}).get(joint["name"], 0.0)
+        reach = 10.0 ** draw.uniform(-3.0, 0.3) * (1.0 if unit == "rad" else 0.2)
+        ends = {f"lower_{unit}": at - reach * draw.random(), f"upper_{unit}": at + reach * draw.random()}
+        joint["limits"] = {key: end for key, end in ends.items() if draw.random() < 0.8}
 
 
 def _torque_law(joint: dict[str, Any], draw: random.Random) -> dict[str, Any]:

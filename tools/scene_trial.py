@@ -9,6 +9,8 @@ flight      a speed above FLIGHT or a place beyond FAR, where the energy is not 
 leap        a coordinate that moved from look to look by LEAP more than the speeds explain
 sunk        a shape deeper than SUNK in a plane, a sphere or a capsule, or a box, hull or capsule deeper than
             SUNK_IN_BOX in a box or a hull by whatever axes separate them, without a word
+cone        a contact that pulls, or rubs with more than its cone allows, by the certificate of a tick
+beyond      a joint beyond a stop by BEYOND in an exact tick, BEYOND_IN_STEP in a time step, unless told
 force       a force on the hand above its limit, or a change above the slew limit other than to zero
 stuck       STUCK ticks in a row that did not get to their end
 silent      a tick that was not finite or was refused, and no event says so
@@ -35,7 +37,7 @@ from hapticsim.codes import ON_BOX, ON_EDGES, ON_HULLS, Event, Fault
 from hapticsim.config.load import load, loads
 from hapticsim.errors import ConfigError
 from hapticsim.haptics.coupler import DeviceLimits
-from hapticsim.model.scene import Scene, Shape
+from hapticsim.model.scene import TIME_STEPPING, Scene, Shape
 from hapticsim.simulate.simulation import Simulation, Snapshot
 
 PUCK = Path(__file__).parent.parent / "configs" / "puck_and_wall.yaml"
@@ -43,6 +45,8 @@ GAIN = 1e-6  # of the scene's scale of energy
 FLIGHT, FAR = 1e3, 1e3  # [m/s or rad/s], [m or rad]
 LEAP = 1.5  # [m or rad]; closing a constraint may take 1 (kernels/events/activation.py)
 SUNK, SUNK_IN_BOX = 1e-3, 5e-3  # [m]
+BEYOND, BEYOND_IN_STEP = 1e-6, 1e-4  # [rad] or [m]
+CONE = 1e-9  # of the largest force, and in N
 STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
 LOOK_EVERY = 4  # ticks, where no hand is there to be hurt
@@ -67,6 +71,7 @@ class Verdict:
     slow_ticks: int = 0
     slowest_s: float = 0.0
     worst_gain: float = 0.0  # of the scale
+    worst_rate: float = 0.0  # [m/s] of a contact from what it allows
     contacts: int = 0  # most at once
 
     def as_dict(self) -> dict[str, Any]:
@@ -151,6 +156,7 @@ class _Watch:
         self.smooth = np.array(
             [c.kind not in (ON_BOX, ON_EDGES, ON_HULLS) for c in sim.assembly.candidates], bool
         )
+        self.stops = np.array([c.stop is not None for c in sim.assembly.candidates], bool)
         kinetic, potential = sim.energy()
         self.most_kinetic, self.low, self.high = kinetic, potential, potential
         mass = sum(b["inertial"]["mass_kg"] for b in trial.scene["robot"]["bodies"])
@@ -244,6 +250,12 @@ class _Watch:
         unseen = self._came_unseen(fastest)
         if gaps.size and gaps.min() < -self.sunk - unseen and not self.told_full:
             verdict.finds["sunk"] = f"{-gaps.min() * 1e3:.3g} mm {at}"
+        self._look_at_stops(unseen, at)
+        told = self.sim.certificate
+        largest = max((c.force for c in state.contacts), default=0.0)
+        if not told.cone <= CONE * (1.0 + largest):
+            verdict.finds["cone"] = f"{told.cone:.3g} N beyond a cone {at}"
+        verdict.worst_rate = max(verdict.worst_rate, told.normal)
         self._look_into_boxes(state, unseen, at)
         self._look_at_force(state.hand_force, at)
         self._look_at_energy(tick, refused, at)
@@ -253,6 +265,14 @@ class _Watch:
         if moved > LEAP + 2.0 * fastest * (state.time - self.before.time):
             self.verdict.finds["leap"] = f"{moved:.3g} at a speed of {fastest:.3g} {at}"
         self.before = state
+
+    def _look_at_stops(self, unseen: float, at: str) -> None:
+        if not self.stops.any() or self.told_full or self.told_through:
+            return
+        beyond = -float(self.sim.gaps[self.stops].min())
+        allowed = BEYOND_IN_STEP if self.sim.scene.contact_regime == TIME_STEPPING else BEYOND
+        if beyond > allowed + unseen:
+            self.verdict.finds["beyond"] = f"{beyond:.3g} rad or m {at}"
 
     def _came_unseen(self, fastest: float) -> float:
         """[m] by which a shape may have come into another in the last tick: where no row is left for it, that
