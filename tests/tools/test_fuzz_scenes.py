@@ -6,6 +6,7 @@ The campaign itself is tools/fuzz_scenes.py (1000 scenes in CI); here a few of i
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import fuzz_scenes
@@ -61,31 +62,32 @@ def test_a_scene_without_fault_has_no_finds():
     assert verdict.finds == {} and verdict.contacts == 1 and verdict.ticks == 500
 
 
-def accepted(seed: int, hulls: bool = False, cylinders: bool = False) -> Trial:
+def accepted(seed: int, **kinds: bool) -> Trial:
     """The first start of a scene that is not refused at load."""
     for attempt in range(20):
-        trial = make(seed, attempt, 6, hulls, cylinders)
+        trial = make(seed, attempt, 6, **kinds)
         with suppress(ConfigError):
             Simulation(loaded(trial))
             return trial
     raise AssertionError(f"seed {seed}: every start was refused")
 
 
-@pytest.mark.parametrize(("hulls", "cylinders"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("kind", ["", "hulls", "cylinders", "stops"])
 @pytest.mark.parametrize("seed", range(6))
-def test_random_scenes_hold(seed: int, hulls: bool, cylinders: bool):
-    verdict: Verdict = run(accepted(seed, hulls, cylinders))
+def test_random_scenes_hold(seed: int, kind: str):
+    verdict: Verdict = run(accepted(seed, **({kind: True} if kind else {})))
     assert verdict.finds == {} and verdict.ticks > 100
 
 
 HULLS = [-1, -2, -3]  # seeds of scenes of hulls, below zero
-SEEDS = [*range(6), *HULLS]
+STOPS = [101, 103, 107]  # seeds of trees whose joints have stops
+SEEDS = [*range(6), *HULLS, *STOPS]
 
 
 @pytest.mark.parametrize("of", [*FINDS, *SEEDS], ids=lambda of: getattr(of, "stem", f"seed {of}"))
 def test_a_tick_needs_nothing_that_the_one_before_left_in_the_workspace(of: Path | int):
     """It is the same to the bit where the workspace holds NaN, and ones for integers; M, V, A hold zeros."""
-    trial = kept(of) if isinstance(of, Path) else accepted(abs(of), of < 0)
+    trial = kept(of) if isinstance(of, Path) else accepted(abs(of), hulls=of < 0, stops=of in STOPS)
     scene = loaded(trial)
     used, fresh = Simulation(scene), Simulation(scene)
     acts = {act["tick"]: act for act in trial.acts if act["do"] == "switch"}
@@ -191,3 +193,23 @@ def test_a_find_gets_small_and_is_kept_whole(tmp_path: Path):
     assert [act["do"] for act in small.acts] == ["torque"] and "contacts" not in small.scene
     assert trial.scene["contacts"], "the first is left as it was"
     assert kept(keep(small, "gain", tmp_path)) == small
+
+
+def test_a_contact_that_leaves_its_cone_is_found(monkeypatch: pytest.MonkeyPatch):
+    certificate = Simulation.certificate.fget
+    monkeypatch.setattr(Simulation, "certificate", property(lambda sim: replace(certificate(sim), cone=1e-3)))
+    assert list(run(fall()).finds) == ["cone"]
+
+
+def test_a_joint_beyond_its_stop_is_found(monkeypatch: pytest.MonkeyPatch):
+    trial = accepted(STOPS[0], stops=True)
+    gaps = Simulation.gaps.fget
+
+    def beyond(sim: Simulation) -> np.ndarray:
+        found: np.ndarray = gaps(sim)
+        for k, candidate in enumerate(sim.assembly.candidates):
+            found[k] = -1e-5 if candidate.stop else found[k]
+        return found
+
+    monkeypatch.setattr(Simulation, "gaps", property(beyond))
+    assert list(run(trial).finds) == ["beyond"]
