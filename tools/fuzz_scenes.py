@@ -5,7 +5,7 @@
     python tools/fuzz_scenes.py --hulls                 bodies that are mostly convex meshes
     python tools/fuzz_scenes.py --cylinders             ... cylinders, cones and ellipsoids
     python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
-    python tools/fuzz_scenes.py --stops                 joints with ranges whose ends are stops
+    python tools/fuzz_scenes.py --stops                 joints that rub, with ranges whose ends are stops
     python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
     python tools/fuzz_scenes.py --piles 30 --exact      piles in which crowded ticks alone are time steps

@@ -60,7 +60,8 @@ def make(
 
     hulls, cylinders : free bodies that are mostly convex meshes, or cylinders, cones and ellipsoids.
     stepping : in the time-stepping regime, without the constraints that it has not.
-    stops : joints of trees have ranges about their start, whose ends are stops.
+    stops : joints of trees have ranges about their start, whose ends are stops; in half of the scenes they
+        rub.
     """
     robot_number = seed % pool
     robot_draw = random.Random(f"robot {robot_number}")
@@ -80,6 +81,8 @@ def make(
         trial.scene["contact_regime"] = "time_stepping"
     if stops:
         _add_stops(trial.scene, draw)
+        if not stepping and draw.random() < 0.5:
+            _let_rub(trial.scene, draw)
     _add_acts(trial, draw)
     trial.scene["max_rows"] = draw.choice(ROWS)
     return trial
@@ -314,6 +317,15 @@ def _add_stops(scene: dict[str, Any], draw: random.Random) -> None:
         reach = 10.0 ** draw.uniform(-3.0, 0.3) * (1.0 if unit == "rad" else 0.2)
         ends = {f"lower_{unit}": at - reach * draw.random(), f"upper_{unit}": at + reach * draw.random()}
         joint["limits"] = {key: end for key, end in ends.items() if draw.random() < 0.8}
+
+
+def _let_rub(scene: dict[str, Any], draw: random.Random) -> None:
+    """Coulomb friction of most joints with one coordinate, from next to none to what holds them."""
+    scene["joint_friction"] = {"static_over_kinetic": draw.choice([1.0, 1.0, 1.2, 2.0])}
+    for joint in scene["robot"]["joints"]:
+        if joint["type"] in ONE_DEGREE and draw.random() < 0.8:
+            unit = "Nm" if joint["type"] == "revolute" else "N"
+            joint[f"coulomb_friction_{unit}"] = 10.0 ** draw.uniform(-3.0, 1.0)
 
 
 def _torque_law(joint: dict[str, Any], draw: random.Random) -> dict[str, Any]:

@@ -46,6 +46,8 @@ def row_table(
         "contacts": nk,
         "block_start": whole([0, *np.cumsum(sizes)]),
         "block_law": whole(laws),
+        "bounded": int(any(f is not None and f.bounded for f in frictions)),
+        "block_bounded": whole([int(f is not None and f.bounded) for f in frictions]),
         "static_friction": np.array([f.static if f else np.inf for f in frictions], float),
         "kinetic_friction": np.array([f.kinetic if f else 0.0 for f in frictions], float),
         "friction_load": np.array([f.load if f else 0.0 for f in frictions], float),

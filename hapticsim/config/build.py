@@ -32,9 +32,10 @@ from hapticsim.config.schema.scene import (
 )
 from hapticsim.config.start import initial_state
 from hapticsim.errors import Refuse, listed, nearest
+from hapticsim.model.constraints import Constraint, joint_frictions
 from hapticsim.model.joined.piece import Piece
 from hapticsim.model.multibody.joint import WORLD
-from hapticsim.model.multibody.notes import NO_STOPS
+from hapticsim.model.multibody.notes import NO_FRICTION, NO_STOPS
 from hapticsim.model.multibody.rotation import rotation_from_rpy
 from hapticsim.model.protocol import SceneModel
 from hapticsim.model.scene import (
@@ -81,6 +82,7 @@ def build(
     mapping = entry.mapping
     contacts = contact_pairs(entry.contacts, shapes, model, robot.apart, refuse, notes)
     constraints = build_constraints(entry.constraints, model, robot.constraints, contacts, refuse)
+    constraints += _joint_frictions(entry, model, constraints, refuse)
     limit = entry.max_rows if entry.contact_regime == EXACT else None
     scene = Scene(
         name=entry.name,
@@ -126,9 +128,32 @@ def build(
         robot_fingerprint=robot.fingerprint,
     )
     notes += contact_notes(shapes, contacts, constraints, limit, scene.may_step)
+    if entry.joint_friction is not None:
+        notes = [note for note in notes if not note.startswith(NO_FRICTION)]
+        notes += [] if model.coulomb else ["joint_friction: no joint has Coulomb friction, so nothing rubs."]
     if scene.joint_stops is not None:
         notes = [note for note in notes if not note.startswith(NO_STOPS)] + stop_notes(scene)
     return replace(scene, notes=tuple(notes))
+
+
+def _joint_frictions(
+    entry: SceneFile, model: SceneModel, constraints: tuple[Constraint, ...], refuse: Refuse
+) -> tuple[Constraint, ...]:
+    """The friction of joints, where the scene asks for it."""
+    if entry.joint_friction is None or not model.coulomb:
+        return ()
+    if entry.contact_regime != EXACT:
+        raise refuse(
+            ("joint_friction",),
+            f"is there, and contact_regime {entry.contact_regime!r} has no friction of joints yet: "
+            f"write {EXACT!r}, or leave it out.",
+        )
+    found = joint_frictions(model.coulomb, entry.joint_friction.static_over_kinetic)
+    taken = {c.name for c in constraints} & {c.name for c in found}
+    if taken:
+        name = min(taken)
+        raise refuse(("joint_friction",), f"makes a constraint {name!r}, which is taken: rename that one.")
+    return found
 
 
 def _checked_coupler(coupler: CouplerSettings, refuse: Refuse) -> CouplerSettings:

@@ -30,7 +30,13 @@ from hapticsim.kernels.events.hull_places import put_features
 from hapticsim.kernels.events.inside import find_place
 from hapticsim.kernels.events.observe import locate, observe
 from hapticsim.kernels.events.resolve_contacts import resolve_contacts
-from hapticsim.kernels.events.switching import activate_touched, follow_switches, resolve_switched_constraints
+from hapticsim.kernels.events.switching import (
+    activate_touched,
+    follow_switches,
+    free_bounded,
+    resolve_switched_constraints,
+    slip_bounded,
+)
 from hapticsim.kernels.geometry.contact import contact_row, gap_of
 from hapticsim.kernels.geometry.hull_contact import nearest_of_features
 from hapticsim.kernels.geometry.mesh.nearby import look_nearby
@@ -125,6 +131,8 @@ FEATURE_UNITS = {  # the same that only some scenes need
     Feature.CONSTRAINTS: {
         "constraint_rows": Called(write_constraint_rows, units.CONSTRAINT_ROWS, __name__),
         "solve_slipping": Called(embed_slipping, units.SOLVE_SLIPPING, __name__),
+        "let_bounded_go": Called(free_bounded, units.CHANGE, __name__),
+        "settle_bounded": Called(slip_bounded, units.CHANGE, __name__),
         "let_go_driver": Called(drop_driver, units.CHANGE, __name__),
         "slip_or_stick": Called(release_or_hold, units.CHANGE, __name__),
         "read_friction_guards": Called(write_friction_guards, units.FRICTION, __name__),

@@ -373,6 +373,18 @@ def let_go_driver(plan, state, inp, ws, out, t, m):
 
 
 @inlined
+def let_bounded_go(plan, state, inp, ws, out, t, m):
+    """Before impulses: ``events.switching.free_bounded``.  1 where something went."""
+    return _change_at(plan.let_bounded_go)(plan, state, inp, ws, out, t, m)
+
+
+@inlined
+def settle_bounded(plan, state, inp, ws, out, t):
+    """After them: ``events.switching.slip_bounded``."""
+    _change_at(plan.settle_bounded)(plan, state, inp, ws, out, t, 0)
+
+
+@inlined
 def switch_as_asked(plan, state, inp, ws, out):
     """Follow the switch requests: ``events.switching.follow_switches``.  True when something changed."""
     if plan.switch_as_asked == 0:

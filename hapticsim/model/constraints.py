@@ -7,7 +7,7 @@ bodies, a point that stays on a line.  ``A`` is the first body named, ``B`` the 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,6 +73,7 @@ class Friction:
     kinetic: float = 0.0  # 0: it breaks and stays free
     load: float = 1.0  # [N]
     normal: str | None = None  # constraint whose force presses
+    bounded: bool = False  # impulses do not meet it: it bears no more than static * load however short
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,6 +175,21 @@ def joint_rows(factors: tuple[tuple[str, float], ...], offset: float = 0.0) -> t
 def lock_rows(joints: tuple[str, ...]) -> tuple[Row, ...]:
     """Joints stay where they are when this is switched on."""
     return tuple(Row(SPEEDS_ROW, joints=((name, 1.0),), latch=True) for name in joints)
+
+
+def joint_frictions(coulomb: Mapping[str, float], static_over_kinetic: float) -> tuple[Constraint, ...]:
+    """Joints that rub: each stays where it is by a force up to a bound, and slips against one beyond it.
+
+    coulomb : friction of each while it moves [N m] or [N].
+    """
+    return tuple(
+        Constraint(
+            f"friction of {joint}",
+            lock_rows((joint,)),
+            friction=Friction(static_over_kinetic, 1.0, force, bounded=True),
+        )
+        for joint, force in coulomb.items()
+    )
 
 
 def motion_rows(

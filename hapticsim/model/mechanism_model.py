@@ -133,6 +133,11 @@ class MechanismModel:
         return {}
 
     @property
+    def coulomb(self) -> dict[str, float]:
+        """None: a mechanism says its friction itself."""
+        return {}
+
+    @property
     def links(self) -> tuple[Link, ...]:
         return tuple(Link(WORLD, name) for name in self.body_names)
 

@@ -76,6 +76,8 @@ class SceneModel(Protocol):
     @property
     def ranges(self) -> dict[str, tuple[float, float]]: ...  # of joints with one coordinate [rad] or [m]
     @property
+    def coulomb(self) -> dict[str, float]: ...  # friction of joints that rub [N m] or [N]
+    @property
     def damping(self) -> np.ndarray: ...  # (nu,) [N m s/rad or N s/m] viscous damping of each speed
     @property
     def has_followers(self) -> bool: ...  # does a joint follow another?

@@ -102,6 +102,15 @@ class StopSettings(Settings):
 
 
 @dataclass(frozen=True, eq=False)
+class JointFrictionSettings(Settings):
+    """Coulomb friction of joints acts."""
+
+    static_over_kinetic: Annotated[
+        float, Ge(1.0), Le(10.0), doc("force that a joint at rest bears by that of one that moves")
+    ] = 1.0
+
+
+@dataclass(frozen=True, eq=False)
 class LinkSettings(Settings):
     """Emulated link between the operator and the remote site."""
 

@@ -142,10 +142,10 @@ class JointEntry(Section):
     damping_Nms_per_rad: NotNegative | None = Field(default=None, description="viscous damping, revolute")
     damping_Ns_per_m: NotNegative | None = Field(default=None, description="viscous damping, prismatic")
     coulomb_friction_Nm: NotNegative | None = Field(
-        default=None, description="carried, not acted on yet; revolute"
+        default=None, description="acts in scenes with `joint_friction`; revolute"
     )
     coulomb_friction_N: NotNegative | None = Field(
-        default=None, description="carried, not acted on yet; prismatic"
+        default=None, description="acts in scenes with `joint_friction`; prismatic"
     )
     armature_kg_m2: NotNegative | None = Field(
         default=None, description="rotor inertia seen at the joint, revolute"

@@ -37,6 +37,7 @@ from hapticsim.config.schema.settings import FromMapping
 from hapticsim.model.scene import MAX_ROWS, MOST_ROWS
 from hapticsim.model.settings import (
     CouplerSettings,
+    JointFrictionSettings,
     LinkSettings,
     SafetySettings,
     SleepSettings,
@@ -415,6 +416,9 @@ class SceneFile(Section):
     )
     joint_stops: Annotated[StopSettings, FromMapping()] | None = Field(
         default=None, description="the ends of the ranges of joints stop them; left out: they are shown alone"
+    )
+    joint_friction: Annotated[JointFrictionSettings, FromMapping()] | None = Field(
+        default=None, description="Coulomb friction of joints acts; left out: it is shown alone"
     )
     sleep: Annotated[SleepSettings, FromMapping()] | None = Field(
         default=None, description="bodies that rest fall asleep; left out: none does"

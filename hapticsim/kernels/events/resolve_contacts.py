@@ -44,7 +44,9 @@ from hapticsim.kernels.units import (
     follow_meshes,
     gap,
     gap_of_free,
+    let_bounded_go,
     let_go_driver,
+    settle_bounded,
     terms,
     wake_touched,
     write_contact_row,
@@ -224,10 +226,18 @@ def resolve_contacts(plan, state, inp, ws, out, t, leaving):
     for attempt in range(constraints + 1):
         terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
         m = gather_rows(plan, state, ws, out, t, leaving)
+        shaken = plan.bounded == 1 and let_bounded_go(plan, state, inp, ws, out, t, m) == 1
+        if shaken:
+            m = gather_rows(plan, state, ws, out, t, leaving)
         first = ws.counts[HELD_ROWS]
-        if m == 0:
+        if m == 0 and not shaken:
             break
         by_constraints, by_contacts, n, clash = strike(plan, state, inp, ws, out, t, first, m)
+        if shaken:
+            settle_bounded(plan, state, inp, ws, out, t)
+            m = gather_rows(plan, state, ws, out, t, leaving)
+            first = ws.counts[HELD_ROWS]
+            _, _, n, clash = strike(plan, state, inp, ws, out, t, first, m)
         lost += by_contacts
         if by_constraints > ENERGY_SEEN:
             record(out, IMPULSE, -1, by_constraints, t)

@@ -15,11 +15,12 @@ from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.rows.friction import BACKWARD, FORWARD, held_force, spare_force
-from hapticsim.kernels.rows.row_table import FREE, HELD
+from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints, rate_of
 from hapticsim.kernels.solve.mobility import CLASH
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import activate, resolve, resolve_after_switch, stage
+from hapticsim.kernels.units import activate, evaluate_slips, resolve, resolve_after_switch, stage
 
+RATE_REST = 1e-9  # [m/s] or [rad/s] slower than this sticks
 SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
 
 
@@ -133,6 +134,51 @@ def stick(plan, state, ws, out, c, t):
             latch(plan, state, ws, c, t)
             break
     record(out, SWITCH, c, HELD, t)
+
+
+def free_bounded(plan, state, inp, ws, out, t, m):
+    """Let what sticks by a bounded force slip where one of the m rows at (ws.q0, ws.u0) asks for an impulse:
+    such a force gives none.  Returns 1 where something went.
+    """
+    first, asked = ws.counts[HELD_ROWS], False
+    for i in range(m):
+        rate = rate_of(ws.A, i, ws.u0, ws.b)
+        if i < first:
+            sticks = plan.block_bounded[plan.row_block[ws.rows[i]]] == 1
+            asked = asked or (sticks and abs(rate) > RATE_REST)
+        else:
+            asked = asked or rate < -RATE_REST
+    went = 0
+    for c in range(plan.contacts, state.mode.size):
+        ws.let_go[c] = int(asked and plan.block_bounded[c] == 1 and state.mode[c] == HELD)
+        if ws.let_go[c] == 1:
+            state.mode[c] = FORWARD
+            ws.slip_force[c] = 0.0
+            went = 1
+        elif asked and plan.block_bounded[c] == 1 and state.mode[c] > HELD:
+            went = 1
+    return went
+
+
+def slip_bounded(plan, state, inp, ws, out, t, _):
+    """After impulses what sticks by a bounded force slips the way it moves at (ws.q0, ws.u0), or sticks."""
+    list_constraints(plan, state, ws)
+    evaluate_slips(plan, state, ws.q0, ws.u0, t, ws)
+    for c in range(plan.contacts, state.mode.size):
+        if plan.block_bounded[c] == 0 or state.mode[c] == FREE:
+            continue
+        before = HELD if ws.let_go[c] == 1 else state.mode[c]
+        rate = rate_of(ws.slip_A, c, ws.u0, ws.slip_b)
+        if abs(rate) <= RATE_REST and before == HELD:
+            state.mode[c] = HELD
+        elif abs(rate) <= RATE_REST:
+            stick(plan, state, ws, out, c, t)
+        else:
+            state.mode[c] = FORWARD if rate > 0.0 else BACKWARD
+        if state.mode[c] != before and state.mode[c] != HELD:
+            ws.slip_force[c] = 0.0
+            record(out, SWITCH, c, state.mode[c], t)
+    return 0
 
 
 def resolve_switched_constraints(plan, state, inp, ws, out, t, _):

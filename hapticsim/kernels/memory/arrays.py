@@ -82,6 +82,8 @@ class Plan(Block, packed=True):
     start_piece: Int
     resolve: Int
     let_go_driver: Int  # 0
+    let_bounded_go: Int  # 0
+    settle_bounded: Int  # 0
     rest_chattering_contacts: Int
     dispatch_event: Int
     slip_or_stick: Int  # 0
@@ -144,6 +146,8 @@ class Plan(Block, packed=True):
     curved: Int  # 1: a contact's row may bend, so that a step of the integrator leaves a gap
     block_start: IntVector = of("nb + 1")  # first row of each block
     block_law: IntVector = of("nb")  # codes.ONE_SIDED ...: how its rows give force
+    bounded: Int  # 1: a block sticks by a force with a given bound, which gives no impulse
+    block_bounded: IntVector = of("nb")  # 1: this one does
     static_friction: Vector = of("nb")  # coefficient up to which a block that rubs holds, or inf
     kinetic_friction: Vector = of("nb")  # coefficient of its friction once it slips
     friction_load: Vector = of("nb")  # [N] normal force, where no block gives it
@@ -517,6 +521,7 @@ class Workspace(Block, packed=True):
     asked: Matrix = of("nm, 4")  # [m] where the nearest feature was asked for last, in the axes of the mesh,
     # and -1 less its number
     around_more: Vector = of("nm")  # [m] by how much the next list is to reach farther
+    let_go: IntVector = of("nb")  # 1: it stuck before an impulse (switching.py)
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick

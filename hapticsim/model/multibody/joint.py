@@ -94,7 +94,7 @@ class Joint:
     axis2_J: np.ndarray = field(default_factory=lambda: np.array([1.0, 0.0, 0.0]))  # (3,) unit, universal
     pitch: float = 0.0  # [m/rad] helical
     damping: float = 0.0  # [N m s/rad] or [N s/m]
-    coulomb: float = 0.0  # [N m] or [N]; carried, not yet acted on
+    coulomb: float = 0.0  # [N m] or [N]; acts where a scene asks for it
     armature: float = 0.0  # [kg m^2] or [kg], rotor inertia seen at the joint
     lower: float = -np.inf  # [rad] or [m]
     upper: float = np.inf

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from hapticsim.model.multibody.checks import ROUNDING, triangle_excess
 from hapticsim.model.multibody.joint import Body, Joint
 
+NO_FRICTION = "Coulomb friction of joints is shown and does not act, but for scenes with 'joint_friction'"
 NO_STOPS = "joint limits are shown and stop nothing, but for scenes with 'joint_stops'"
 
 
@@ -20,7 +21,7 @@ def joint_notes(joints: Sequence[Joint]) -> list[str]:
         notes.append(f"{NO_STOPS}: {', '.join(limited)}.")
     rubbing = [j.name for j in joints if j.coulomb > 0.0]
     if rubbing:
-        notes.append(f"Coulomb friction of joints is carried, not yet acted on: {', '.join(rubbing)}.")
+        notes.append(f"{NO_FRICTION}: {', '.join(rubbing)}.")
     following = [f"{j.name} (with {j.mimic.joint})" for j in joints if j.mimic]
     if following:
         notes.append(f"joints that follow another: {', '.join(following)}.")

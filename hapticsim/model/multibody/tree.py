@@ -66,6 +66,15 @@ class Model:
         return ranges
 
     @property
+    def coulomb(self) -> dict[str, float]:
+        """Coulomb friction of each joint with one coordinate that rubs, with that of those that follow it."""
+        friction = {j.name: j.coulomb for j in self.moving_joints if j.unit is not None}
+        for joint in self.joints:
+            if joint.mimic and joint.mimic.joint in friction:
+                friction[joint.mimic.joint] += abs(joint.mimic.multiplier) * joint.coulomb
+        return {name: force for name, force in friction.items() if force > 0.0}
+
+    @property
     def body_names(self) -> tuple[str, ...]:
         """Names of the bodies, in their order."""
         return tuple(b.name for b in self.bodies)
