@@ -45,7 +45,7 @@ GAIN = 1e-6  # of the scene's scale of energy
 FLIGHT, FAR = 1e3, 1e3  # [m/s or rad/s], [m or rad]
 LEAP = 1.5  # [m or rad]; closing a constraint may take 1 (kernels/events/activation.py)
 SUNK, SUNK_IN_BOX = 1e-3, 5e-3  # [m]
-BEYOND, BEYOND_IN_STEP = 1e-6, 1e-4  # [rad] or [m]
+BEYOND, BEYOND_IN_STEP = 1e-5, 1e-4  # [rad] or [m]; what a tick without events left may do, and a time step
 CONE = 1e-9  # of the largest force, and in N
 STUCK = 20  # ticks
 SLOW_s, RUNS = 1e-3, 3
@@ -241,6 +241,7 @@ class _Watch:
         if state.fault & REFUSED & ~self.fault and not self.told_refused:
             verdict.finds["silent"] = f"{state.fault!r} without an event {at}"
         self.fault, self.told_refused = state.fault, False
+        self.told_full = self.told_full or bool(state.fault & Fault.ROWS_FULL)  # a list of events may be full
         fastest = max(np.abs(state.u).max(), 0.0)
         put_in = 0.0 < self.work and sum(self.sim.energy()) - self.start < 2.0 * self.work
         if (fastest > FLIGHT or np.abs(state.q).max() > FAR) and not put_in:
@@ -271,6 +272,7 @@ class _Watch:
             return
         beyond = -float(self.sim.gaps[self.stops].min())
         allowed = BEYOND_IN_STEP if self.sim.scene.contact_regime == TIME_STEPPING else BEYOND
+        allowed = self.sunk if self.sim.plan.driven == 1 else allowed  # what is driven is not halted
         if beyond > allowed + unseen:
             self.verdict.finds["beyond"] = f"{beyond:.3g} rad or m {at}"
 

@@ -36,6 +36,7 @@ from hapticsim.kernels.events.switching import (
     free_bounded,
     resolve_switched_constraints,
     slip_bounded,
+    stick_bounded,
 )
 from hapticsim.kernels.geometry.contact import contact_row, gap_of
 from hapticsim.kernels.geometry.hull_contact import nearest_of_features
@@ -132,6 +133,7 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "constraint_rows": Called(write_constraint_rows, units.CONSTRAINT_ROWS, __name__),
         "solve_slipping": Called(embed_slipping, units.SOLVE_SLIPPING, __name__),
         "let_bounded_go": Called(free_bounded, units.CHANGE, __name__),
+        "rest_bounded": Called(stick_bounded, units.CHANGE, __name__),
         "settle_bounded": Called(slip_bounded, units.CHANGE, __name__),
         "let_go_driver": Called(drop_driver, units.CHANGE, __name__),
         "slip_or_stick": Called(release_or_hold, units.CHANGE, __name__),

@@ -385,6 +385,14 @@ def settle_bounded(plan, state, inp, ws, out, t):
 
 
 @inlined
+def rest_bounded(plan, state, inp, ws, out, t):
+    """As a chatter ends: ``events.switching.stick_bounded``.  Returns how many stick."""
+    if plan.bounded == 0:
+        return 0
+    return _change_at(plan.rest_bounded)(plan, state, inp, ws, out, t, 0)
+
+
+@inlined
 def switch_as_asked(plan, state, inp, ws, out):
     """Follow the switch requests: ``events.switching.follow_switches``.  True when something changed."""
     if plan.switch_as_asked == 0:

@@ -208,7 +208,7 @@ def test_a_joint_beyond_its_stop_is_found(monkeypatch: pytest.MonkeyPatch):
     def beyond(sim: Simulation) -> np.ndarray:
         found: np.ndarray = gaps(sim)
         for k, candidate in enumerate(sim.assembly.candidates):
-            found[k] = -1e-5 if candidate.stop else found[k]
+            found[k] = -2e-5 if candidate.stop else found[k]
         return found
 
     monkeypatch.setattr(Simulation, "gaps", property(beyond))

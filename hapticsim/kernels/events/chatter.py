@@ -19,7 +19,14 @@ from hapticsim.kernels.rows.row_table import (
 from hapticsim.kernels.solve.islands import join_trees
 from hapticsim.kernels.solve.mobility import meet_rates, orthonormal_rows
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.units import follow_meshes, resolve, terms, wake_touched, write_contact_row
+from hapticsim.kernels.units import (
+    follow_meshes,
+    resolve,
+    rest_bounded,
+    terms,
+    wake_touched,
+    write_contact_row,
+)
 
 RATE_CAPTURE = 0.1  # [m/s] what parts faster is let go
 ASKEW = 1e-4  # sin^2 of the angle between rows, less of which says nothing about a chatter
@@ -83,12 +90,13 @@ def rest_chattering(plan, state, inp, ws, out, t, _):
     follow_meshes(plan, state, ws)
     wake_touched(plan, state, ws, GAP_CAPTURE)
     mark_chattering(plan, state, ws)
+    stuck = rest_bounded(plan, state, inp, ws, out, t)
     m = list_constraints(plan, state, ws)
     first = m
     evaluate_rows(plan, state, ws.q0, ws.u0, t, m, ws)
     m = list_chattering(plan, state, ws, m, HELD)
     m = list_chattering(plan, state, ws, m, FREE)
-    if m > first:
+    if m > first or stuck > 0:
         ldl_factor(ws.M, ws.u0.size, ws.L)
         n, _ = orthonormal_rows(plan, m, ws.u0.size, ASKEW, ws)
         meet_rates(n, ws.u0, ws.us, ws)

@@ -21,6 +21,7 @@ from hapticsim.kernels.solve.speed_selection import record
 from hapticsim.kernels.units import activate, evaluate_slips, resolve, resolve_after_switch, stage
 
 RATE_REST = 1e-9  # [m/s] or [rad/s] slower than this sticks
+RATE_SLOW = 0.1  # [m/s] or [rad/s] slower than this sticks as a chatter ends
 SWITCH, TWICE = int(Event.SWITCH), int(Event.TWICE)
 
 
@@ -179,6 +180,20 @@ def slip_bounded(plan, state, inp, ws, out, t, _):
             ws.slip_force[c] = 0.0
             record(out, SWITCH, c, state.mode[c], t)
     return 0
+
+
+def stick_bounded(plan, state, inp, ws, out, t, _):
+    """As a chatter ends at (ws.q0, ws.u0) what slips slowly against a bounded force sticks: its rate is still
+    to become 0.  Returns how many do."""
+    found = 0
+    list_constraints(plan, state, ws)
+    evaluate_slips(plan, state, ws.q0, ws.u0, t, ws)
+    for c in range(plan.contacts, state.mode.size):
+        slips = plan.block_bounded[c] == 1 and state.mode[c] > HELD
+        if slips and abs(rate_of(ws.slip_A, c, ws.u0, ws.slip_b)) <= RATE_SLOW:
+            stick(plan, state, ws, out, c, t)
+            found += 1
+    return found
 
 
 def resolve_switched_constraints(plan, state, inp, ws, out, t, _):

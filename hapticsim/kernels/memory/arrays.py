@@ -84,6 +84,7 @@ class Plan(Block, packed=True):
     let_go_driver: Int  # 0
     let_bounded_go: Int  # 0
     settle_bounded: Int  # 0
+    rest_bounded: Int  # 0
     rest_chattering_contacts: Int
     dispatch_event: Int
     slip_or_stick: Int  # 0

@@ -21,7 +21,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEAR
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.quiet import find_quiet
-from hapticsim.kernels.rows.row_table import FREE
+from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import (
@@ -41,6 +41,7 @@ CHATTERS = 4  # so many in a row, as of a body that rocks to rest between two co
 UNSEEN_DEPTH = 1e-5  # [m] by which a tick without events left may drive a shape in
 UNSEEN_IN_STEP = 1e-9  # [m] the same where the tick may become a time step instead
 UNSEEN_ON_MESH = 1e-9  # [m] the same on a mesh, where many ticks in a row may have none left
+RATE_BACK = 1e-6  # [m/s] or [rad/s] at which a slip may end that was not looked at
 VERY_OFTEN = 16  # events of one contact on a mesh in a tick
 MOST_PASSED = 64  # events on meshes, and looks ahead of fast spheres, in a tick: each triangle passed is one
 LEAST_SHARE = 0.01  # of a tick, and half of it has to be over before it is halted: time must not stand still
@@ -76,7 +77,7 @@ def advance(plan, state, inp, out, ws, m):
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         ws.quiets[0] = 0
         allowed = UNSEEN_IN_STEP if may_step(plan, out) else UNSEEN_DEPTH
-        unseen = not watching and pushes_in(plan, state, ws, allowed)
+        unseen = not watching and (pushes_in(plan, state, ws, allowed) or slips_back(plan, state, ws))
         if unseen and may_step(plan, out):
             return False
         if unseen and plan.driven == 0 and t >= 0.5 * LEAST_SHARE * plan.tick_s:  # what is driven cannot wait
@@ -204,4 +205,15 @@ def pushes_in(plan, state, ws, allowed):
         unseen = UNSEEN_ON_MESH if is_on_mesh(plan, k) else allowed
         if state.mode[k] == FREE and ws.guard1[k] < -unseen and ws.guard1[k] < ws.guard0[k]:
             return True
+    return False
+
+
+@kernel
+def slips_back(plan, state, ws):
+    """True when the piece just integrated turned a slip round, by ws.guard1: a force with a bound, which acts
+    against the slip, would drive it on."""
+    if plan.bounded == 1:
+        for c in range(plan.contacts, state.mode.size):
+            if plan.block_bounded[c] == 1 and state.mode[c] > HELD and ws.guard1[c] < -RATE_BACK:
+                return True
     return False
