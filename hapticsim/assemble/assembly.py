@@ -25,7 +25,7 @@ from hapticsim.haptics.coupler import Gains
 from hapticsim.kernels.entry import begin_compiling, unit_addresses
 from hapticsim.kernels.memory.allocate import input_at_start, sizes_of_run, state_at_start
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
-from hapticsim.kernels.memory.sample import WIDTH, row_columns
+from hapticsim.kernels.memory.sample import CERTIFICATE, WIDTH, row_columns
 from hapticsim.model.candidates import Candidate, candidates_of
 from hapticsim.model.constraints import bodies_of, nearest_constraint
 from hapticsim.model.multibody.joint import WORLD, Placement
@@ -102,6 +102,7 @@ class Assembly:
             ns=ns,
             nm=nm,
             ng=nk if scene.has_friction else 0,
+            certified=len(self.certificate),
         )
 
     @property
@@ -125,12 +126,19 @@ class Assembly:
         ]
 
     @property
+    def certificate(self) -> tuple[str, ...]:
+        """Names of the numbers of the certificate of a tick; without a balance of energy there is no gain."""
+        return CERTIFICATE if self.equations.knows_energy else CERTIFICATE[:-1]
+
+    @property
     def columns(self) -> list[str]:
         """Names of the numbers of one tick (kernels/memory/sample.py)."""
         eq = self.equations
         constraints = [c.name for c in self.scene.constraints]
         rubs, turning = self.scene.has_friction, {k for k, c in enumerate(self.candidates) if c.turns}
-        return row_columns(eq.nq, eq.nu, self.contact_names, constraints, self.row_names, rubs, turning)
+        return row_columns(
+            eq.nq, eq.nu, self.contact_names, constraints, self.row_names, rubs, turning, self.certificate
+        )
 
     @property
     def first_switch(self) -> int:

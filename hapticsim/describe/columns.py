@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from hapticsim.assemble.assembly import Assembly
 from hapticsim.describe.constraints import is_angular
-from hapticsim.kernels.memory.sample import CERTIFICATE, FIXED
+from hapticsim.kernels.memory.sample import FIXED
 from hapticsim.model.constraints import Row
 from hapticsim.model.multibody.columns import Column
 from hapticsim.model.protocol import SceneModel
@@ -70,7 +70,7 @@ CERTIFICATE_WORDS = {
     "certificate_friction_m_per_s": ("m/s", "how far friction is from against the slip"),
     "certificate_gain_J": (
         "J", "energy gained beyond the work put in, below 0 where friction, damping and impacts took some; "
-        "NaN: no balance is kept",
+        "of scenes whose balance is kept",
     ),
 }  # fmt: skip
 
@@ -102,7 +102,7 @@ def tick_quantities(assembly: Assembly) -> list[Quantity]:
             for name, row in zip(assembly.row_names, rows, strict=True)
         ),
         *_friction(assembly),
-        *(_plain(name, *CERTIFICATE_WORDS[name]) for name in CERTIFICATE),
+        *(_plain(name, *CERTIFICATE_WORDS[name]) for name in assembly.certificate),
     ]
 
 

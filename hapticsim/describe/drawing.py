@@ -22,7 +22,7 @@ from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.multibody.rotation import quaternion_of, quaternions_of
 from hapticsim.model.scene import Scene, Shape
 from hapticsim.model.skeleton import skeleton
-from hapticsim.model.surface import Surface
+from hapticsim.model.triangle_mesh import Surface
 from hapticsim.recording import foxglove
 from hapticsim.recording.drawing import Channel, Message, Sampler
 from hapticsim.recording.foxglove import NUMBER, Schema, fields

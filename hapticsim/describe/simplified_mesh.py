@@ -14,8 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hapticsim.model.scene import Shape
-from hapticsim.model.surface import Surface
-from hapticsim.model.triangle_mesh import TriangleMesh
+from hapticsim.model.triangle_mesh import Surface, TriangleMesh
 
 # Measured on two cores: a mesh of 1500 triangles is 30 kB of a message, packed in 0.09 ms, in which the wire
 # thread of a server waits, and costs the window 5 ms a frame.  With 3000 a scene is at most 110 kB, and 256

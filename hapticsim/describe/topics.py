@@ -32,6 +32,7 @@ class Describer:
         self.constraints = ConstraintDescriber(assembly)
         eq = assembly.equations
         self._nq, self._nu, self._nk = eq.nq, eq.nu, len(assembly.candidates)
+        self._certified = len(assembly.certificate)
         self._poses = np.zeros((len(eq.model.bodies), 12))
         self._energy, self._sensors = np.zeros(2), np.zeros(len(eq.sensor_names))
         self._state, self._input = assembly.new_state(), assembly.new_input()
@@ -89,7 +90,7 @@ class Describer:
         self.assembly.equations.kernels.energy(self._state.q, self._state.u, self._energy)
         friction = None
         if self.assembly.scene.has_friction:
-            friction = row[-3 * nk - len(CERTIFICATE) : -len(CERTIFICATE)].reshape(nk, 3)
+            friction = row[-3 * nk - self._certified : -self._certified].reshape(nk, 3)
         contacts, stops = [], []
         if np.any(force > 0.0):
             self._locate(self.assembly.plan, self._state, self._input, self._output, self._workspace)
@@ -132,7 +133,7 @@ class Describer:
             **self.coupler.state(row, bodies, target, connected),
             "energy_J": self._energy.tolist(),
             **self.constraints.state(row),
-            "certificate": certificate_of(row),
+            "certificate": self._certificate(row),
             "sensors": self.sensors(self._state.q, self._state.u),
         }
 
@@ -183,11 +184,11 @@ class Describer:
     def _subject(self, contact: int) -> str:
         return subject_of(self.assembly.candidates, self.constraints.names, contact)
 
-
-def certificate_of(row: np.ndarray) -> dict[str, float | None]:
-    """The certificate of the tick of a row by the ends of its columns' names; None where not finite."""
-    values = row[-len(CERTIFICATE) :].tolist()
-    return {
-        name.removeprefix("certificate_"): value if math.isfinite(value) else None
-        for name, value in zip(CERTIFICATE, values, strict=True)
-    }
+    def _certificate(self, row: np.ndarray) -> dict[str, float | None]:
+        """The certificate of the tick of a row; None where there is no number, or it is not finite."""
+        values = dict(zip(CERTIFICATE, row[-self._certified :].tolist(), strict=False))
+        numbers = {name: values.get(name, math.nan) for name in CERTIFICATE}
+        return {
+            name.removeprefix("certificate_"): value if math.isfinite(value) else None
+            for name, value in numbers.items()
+        }

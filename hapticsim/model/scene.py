@@ -22,8 +22,7 @@ from hapticsim.model.settings import (
     SleepSettings,
     StopSettings,
 )
-from hapticsim.model.surface import Surface
-from hapticsim.model.triangle_mesh import TriangleMesh
+from hapticsim.model.triangle_mesh import Surface, TriangleMesh
 
 MAX_ROWS = 32  # imposed at once: 8 cubes, 0.7 ms in the tick in which they land
 MOST_ROWS = 256

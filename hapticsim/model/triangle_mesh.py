@@ -1,4 +1,4 @@
-"""A closed surface of triangles, as a shape carries it."""
+"""Surfaces of triangles, as a shape carries them: closed ones, which are touched, and others, drawn alone."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ import numpy as np
 from hapticsim.model.hull import Hull, hull_of_triangles
 
 ROUNDED = 1e-6  # of the size: triangles of a hull whose slivers were taken out are bent by up to 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """Triangles that are drawn and never touched: they need not be closed, nor face outwards.
+
+    They go counter-clockwise seen from outside where their source says so.
+    """
+
+    vertices: np.ndarray  # (nv, 3) [m] in the axes of the shape
+    triangles: np.ndarray  # (nt, 3) int64, indices of vertices
 
 
 @dataclass(frozen=True, eq=False)

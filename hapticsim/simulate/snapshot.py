@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,8 +61,8 @@ class Certificate:
     cone: float  # [N] by how much forces leave their cones; a pull counts
     normal: float  # [m/s] how far rates along normals are from what contacts allow: 0, or parting unpushed
     friction: float  # [m/s] how far friction is from against the slip
-    gain: float  # [J] energy gained beyond the work put in, below 0 where friction, damping and impacts took
-    # some; NaN where no balance is kept
+    gain: float = math.nan  # [J] energy gained beyond the work put in, below 0 where friction, damping and
+    # impacts took some; NaN where no balance is kept
 
 
 @dataclass(frozen=True)

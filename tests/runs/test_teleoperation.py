@@ -22,13 +22,16 @@ CLOCKED = ["lateness_us", "execution_us"]  # what differs between two computers
 def test_the_remote_does_what_the_operator_felt_one_delay_later_to_the_bit(place: Place) -> None:
     program = place.run("run", place.scene("teleop_1s"), "--seconds", "9", *RUN, within_s=START_S)
     assert program.process.returncode == 0, program.said
-    operator = read_recording(place.folder / "operator.mcap").data
+    recorded = read_recording(place.folder / "operator.mcap")
+    operator = recorded.data
     remote = read_recording(place.folder / "operator-remote.mcap").data
     assert len(remote) > 5000 and len(operator) - len(remote) > 1000  # a second up the link
     assert np.array_equal(remote[:, 1], np.arange(len(remote)))  # every tick once, none left out
     kept = np.delete(np.arange(operator.shape[1]), [PLACE[name] for name in CLOCKED])
     assert operator[: len(remote), kept].tobytes() == remote[:, kept].tobytes()
-    assert operator[:, -1].max() > 5.0, program.said  # through the contact, not only in free motion
+    assert recorded.column("force_N[fingertip-table]").max() > 1.0, (
+        program.said
+    )  # through the contact, not only in free motion
     found = re.search(
         r"prediction (\S+) s ahead of telemetry; error at the handle last (\S+) m, worst (\S+) m; "
         r"(\d+) corrections",

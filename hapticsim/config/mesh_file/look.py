@@ -16,7 +16,7 @@ from hapticsim.config.mesh_file.read import SOURCES, VERSIONS, FURTHEST_m, check
 from hapticsim.config.mesh_file.surface import joined
 from hapticsim.errors import ConfigError
 from hapticsim.files.kept_arrays import Arrays, kept_arrays
-from hapticsim.model.surface import Surface
+from hapticsim.model.triangle_mesh import Surface
 
 MOST_BYTES = 1 << 28  # of a file that no contact needs
 KEPT = 50_000  # bytes of a file from which on what is read of it is kept: a COLLADA file of 1 MB takes 0.1 s

@@ -20,8 +20,7 @@ from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.multibody.joint import Placement
 from hapticsim.model.multibody.rotation import rotation_of
 from hapticsim.model.scene import Shape
-from hapticsim.model.surface import Surface
-from hapticsim.model.triangle_mesh import TriangleMesh
+from hapticsim.model.triangle_mesh import Surface, TriangleMesh
 
 # mjtGeom
 PLANE, HEIGHT_FIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)

@@ -22,7 +22,7 @@ from hapticsim.config.robot.mjcf_shapes import (
 from hapticsim.config.robot.visuals import MOST, MOST_TRIANGLES
 from hapticsim.model.mjcf.read import MjcfRobot
 from hapticsim.model.scene import Shape
-from hapticsim.model.surface import Surface
+from hapticsim.model.triangle_mesh import Surface
 
 LAST_SHOWN = 2  # group of geoms
 ALPHA = 3  # place in rgba

@@ -16,7 +16,7 @@ from hapticsim.config.robot.geometry import geometry_of
 from hapticsim.errors import ConfigError
 from hapticsim.model.robot_file.urdf_elements import Element, root_of
 from hapticsim.model.scene import Shape
-from hapticsim.model.surface import Surface
+from hapticsim.model.triangle_mesh import Surface
 
 MOST = 250  # drawn: with twelve triangles each they are what is published of all meshes together
 MOST_TRIANGLES = 2_000_000  # of all files: simplifying them takes a second and a half

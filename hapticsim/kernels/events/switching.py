@@ -14,7 +14,7 @@ from hapticsim.kernels.events.guards import FIRE, FRICTION_SCALE, row_forces
 from hapticsim.kernels.haptics.safety import take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
-from hapticsim.kernels.rows.friction import BACKWARD, FORWARD, held_force, spare_force
+from hapticsim.kernels.rows.friction import BACKWARD, FORWARD, held_force, slip_direction, spare_force
 from hapticsim.kernels.rows.row_table import FREE, HELD, list_constraints, rate_of
 from hapticsim.kernels.solve.mobility import CLASH
 from hapticsim.kernels.solve.speed_selection import record
@@ -122,8 +122,16 @@ def let_slip(plan, state, ws, out, c, m, t):
         state.mode[c] = FREE
     else:
         state.mode[c] = BACKWARD if held_force(plan, state, c, m, ws) > 0.0 else FORWARD
-    ws.slip_force[c] = 0.0
+    begin_slip(plan, state, ws, c)
     record(out, SWITCH, c, state.mode[c], t)
+
+
+@kernel
+def begin_slip(plan, state, ws, c):
+    """The friction with which constraint c begins to slip: known of a bounded force, else 0 at first."""
+    ws.slip_force[c] = 0.0
+    if plan.block_bounded[c] == 1:
+        ws.slip_force[c] = -slip_direction(state, c) * plan.kinetic_friction[c] * plan.friction_load[c]
 
 
 @kernel
@@ -177,7 +185,7 @@ def slip_bounded(plan, state, inp, ws, out, t, _):
         else:
             state.mode[c] = FORWARD if rate > 0.0 else BACKWARD
         if state.mode[c] != before and state.mode[c] != HELD:
-            ws.slip_force[c] = 0.0
+            begin_slip(plan, state, ws, c)
             record(out, SWITCH, c, state.mode[c], t)
     return 0
 

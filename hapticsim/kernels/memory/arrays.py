@@ -332,7 +332,7 @@ class Output(Block):
     hand_torque_D: Vector = of(3)  # [N m] what the device is to apply to the hand
     coupler_torque_W: Vector = of(3)  # [N m] coupler torque on the handle's body
     friction_W: Matrix = of("ng, 3")  # [N] friction on A at point_W
-    certificate: Vector = of(5)  # how far the tick was from the laws of contact (tick/certificate.py)
+    certificate: Vector = of("certified")  # how far it was from the laws of contact (tick/certificate.py)
 
 
 class Workspace(Block, packed=True):

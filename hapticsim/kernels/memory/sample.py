@@ -59,6 +59,7 @@ def row_columns(
     rows: Sequence[str] = (),
     rubs: bool = False,
     turning: Container[int] = (),
+    certificate: Sequence[str] = CERTIFICATE,
 ) -> list[str]:
     """Names of all columns of a run.
 
@@ -68,6 +69,7 @@ def row_columns(
     certificate.  What a later version adds comes after these.
 
     turning : contacts whose gap is an angle: stops of joints that turn.
+    certificate : without the gain of energy where no balance is kept.
     """
     return [
         *FIXED,
@@ -83,7 +85,7 @@ def row_columns(
         *(f"row_gap[{r}]" for r in rows),
         *(f"row_force[{r}]" for r in rows),
         *(f"friction_{axis}_N[{c}]" for c in contacts if rubs for axis in "xyz"),
-        *CERTIFICATE,
+        *certificate,
     ]
 
 

@@ -15,7 +15,7 @@ from hapticsim.kernels.motion.energy import BEFORE, DONE, END
 # Output.certificate: how deep [m] what pushes is as the tick begins; by how much [N] forces leave their
 # cones, a pull counts; how far [m/s] rates along normals are from what the contacts allow; how far [m/s]
 # friction is from against the slip; energy gained beyond the work put in [J], below 0 where impacts, friction
-# and damping took some, NaN where no balance is kept
+# and damping took some; not there where no balance is kept
 DEPTH, CONE, NORMAL, FRICTION, GAIN = range(5)
 
 
@@ -60,7 +60,7 @@ def certify_step(plan, out, ws, n):
 
 
 @kernel
-def certify_gain(plan, out, ws):
-    """What the tick gained, after ``motion.energy.divide_piece``."""
-    balanced = plan.energy != 0
-    out.certificate[GAIN] = ws.work[END] - ws.work[BEFORE] - ws.work[DONE] if balanced else math.nan
+def certify_gain(out, ws):
+    """What the tick gained, after ``motion.energy.divide_piece``, where a balance is kept."""
+    if out.certificate.size > GAIN:
+        out.certificate[GAIN] = ws.work[END] - ws.work[BEFORE] - ws.work[DONE]

@@ -48,7 +48,7 @@ def commit_or_reject(plan, state, out, ws, safety, was_refused):
     if not math.isfinite(gain):
         finite, beyond, gain = False, math.inf, 0.0
     refused = beyond > 1.0 or gain != 0.0
-    certify_gain(plan, out, ws)
+    certify_gain(out, ws)
     state.energy[2] = max(state.energy[2], UNKNOWN)
     if beyond > 1.0:
         reject_tick(plan, state, out, ws, NOT_FINITE)
