@@ -163,7 +163,7 @@ def arm(rng: np.random.Generator) -> str:
     return "\n".join(["name: arm", "robot:", "  bodies:", *bodies, "  joints:", *joints, stops])
 
 
-@pytest.mark.parametrize("seed", seeds(8, 60))
+@pytest.mark.parametrize("seed", seeds(5, 60))
 @pytest.mark.parametrize("regime", ["exact", "time_stepping"])
 def test_a_random_arm_stays_within_its_ranges_and_gains_nothing(seed: int, regime: str):
     """Of a chatter that ends an exact tick holds what is up to some 1e-8 beyond."""
