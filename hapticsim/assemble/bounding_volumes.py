@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from hapticsim.model.candidates import Candidate
+from hapticsim.model.multibody.joint import WORLD
 from hapticsim.model.scene import Scene, Shape
 
 MANY = 8  # pairs of shapes from which on it is worth while to ask which are far
@@ -72,25 +73,23 @@ def plan_of_volumes(
         if names == before:
             continue
         before = names
-        point = candidate.sphere_body if candidate.stop else candidate.a
-        if candidate.stop and point not in number:
-            number[point] = len(frame)
-            frame.append(place[point])
-            pose.append([*np.eye(3).ravel(), 0.0, 0.0, 0.0])
-            half.append(np.zeros(3))
-            radii.append(0.0)
-        for name in () if candidate.stop else (candidate.a, candidate.b):
-            volume = volume_of(shapes[name])
+        if candidate.stop is not None:  # a point, and a plane, by names that no shape has
+            point = Shape(candidate.sphere_body, candidate.sphere_body, "sphere", (0.0,))
+            pair_shapes = [point, Shape(f"\t{candidate.b}", WORLD, "plane", (0.0, 0.0))]
+        else:
+            pair_shapes = [shapes[candidate.a], shapes[candidate.b]]
+        for shape in pair_shapes:
+            volume, name = volume_of(shape), shape.name
             if name in number or volume is None:
                 continue
-            X, (middle, extents, radius) = shapes[name].X_BS, volume
+            X, (middle, extents, radius) = shape.X_BS, volume
             number[name] = len(frame)
-            frame.append(place[shapes[name].body])
+            frame.append(place[shape.body])
             pose.append([*X.rotation.ravel(), *(X.rotation @ middle + X.translation)])
             half.append(extents)
             radii.append(radius)
         first.append(k)
-        pairs.append((number[point], -1 if candidate.stop else number.get(candidate.b, -1)))
+        pairs.append((number[pair_shapes[0].name], number.get(pair_shapes[1].name, -1)))
     pair = np.array(pairs, np.int64).reshape(-1, 2)
     return {
         "volume_frame": np.array(frame, np.int64),

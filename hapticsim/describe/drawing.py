@@ -59,9 +59,9 @@ def of_ticks(assembly: Assembly) -> RowDrawing:
             forces[field] = {a: by_name[column.format(a)] for a in "xyz"}
     if assembly.candidates:
         for (a, b), ks in contact_groups(assembly).items():
-            turns = assembly.candidates[ks[0]].turns
-            group, column = ("stops_Nm", "force_Nm") if turns else ("contacts_N", "force_N")
-            forces.setdefault(group, {})[f"{a} on {b}"] = by_name[f"{column}[{a}-{b}]"]
+            candidate = assembly.candidates[ks[0]]
+            unit, kind = "Nm" if candidate.turns else "N", "stops" if candidate.stop else "contacts"
+            forces.setdefault(f"{kind}_{unit}", {})[f"{a} on {b}"] = by_name[f"force_{unit}[{a}-{b}]"]
     if assembly.row_names:
         forces["constraints"] = {name: by_name[f"row_force[{name}]"] for name in assembly.row_names}
     plots = {STATE: _state(quantities), FORCES: forces}

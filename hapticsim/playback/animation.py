@@ -68,6 +68,7 @@ class Animation:
         self._to = [i for i, name in enumerate(columns) if name in known]
         self._from = [known[columns[i]] for i in self._to]
         self._width = len(columns)
+        self._certified = set(self._describer.assembly.certificate) <= set(known)
         missing = [f"q{i}" for i in range(scene.model.nq) if f"q{i}" not in self.recording.columns]
         if missing:
             raise ConfigError(
@@ -93,6 +94,8 @@ class Animation:
             state = self._describer.state(row, None, with_hand)
         except (ValueError, OverflowError) as error:  # a code or a number of ticks that is none
             raise self._foreign(k, error) from None
+        if not self._certified:  # of an earlier version, or off-line: 0 would say that all laws were kept
+            state["certificate"] = dict.fromkeys(state["certificate"])
         if not with_hand:
             state["coupler"] = {}  # nothing to draw between it and the body
         return state

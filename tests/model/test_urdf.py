@@ -116,8 +116,8 @@ def test_notes_say_what_is_not_acted_on(read):
     assert notes == [
         "moments of inertia that no body can have, used as published: middle; worst is middle, whose "
         "largest moment exceeds the sum of the others by 35.09%.",
-        "joint limits are shown and stop nothing, but for scenes with 'joint_stops': second.",
-        "Coulomb friction of joints is shown and does not act, but for scenes with 'joint_friction': second.",
+        "joint limits are shown alone; 'joint_stops: {}' in a scene makes them stops: second.",
+        "Coulomb friction of joints is shown alone; 'joint_friction: {}' in a scene lets it act: second.",
         "joints that follow another: second (with first).",
         "1 mesh file is no part of the tree: a scene draws those of visual elements, and touches those of "
         "collision elements with robot.urdf.collision.",

@@ -17,6 +17,7 @@ import pytest
 
 from hapticsim.describe.recorded_scene import scene_of
 from hapticsim.model.robot_file.library import library_models
+from hapticsim.playback.animation import Animation
 from hapticsim.recording.reader import read_recording
 from hapticsim.simulate.simulation import Simulation
 from hapticsim.simulate.virtual import replay
@@ -49,3 +50,9 @@ def test_a_recording_of_an_earlier_version_replays_up_to_its_sines(file):
 def test_all_five_are_here():
     names = ["curve_guide", "four_bar_switched", "panda_table", "wam_table", "wrist"]
     assert [file.stem for file in KEPT] == names
+
+
+def test_of_a_recording_without_a_certificate_nothing_is_said():
+    """Zeros would say that every law of contact was kept."""
+    animation = Animation(Path(__file__).parents[1] / "recordings_kept" / "wam_table.mcap", lambda text: None)
+    assert set(animation.state(0.5)["certificate"].values()) == {None}

@@ -14,7 +14,7 @@ from hapticsim.codes import Event, Mode
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
 from tests.seeds import seeds
-from tests.whole_scenes.test_joint_stops import arm
+from tests.whole_scenes.test_joint_stops import arm, gripper
 
 SLIDER = """
 name: slider
@@ -197,24 +197,11 @@ def test_a_random_arm_that_rubs_loses_what_friction_takes(seed: int):
 
 
 def test_friction_of_a_joint_that_follows_counts_at_the_one_that_it_follows():
-    text = """
-name: gripper
-robot:
-  bodies:
-    - {name: left, inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}}
-    - {name: right, inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}}
-  joints:
-    - {name: a, type: prismatic, parent: world, child: left, axis: [1, 0, 0], coulomb_friction_N: 1.0}
-    - name: b
-      type: prismatic
-      parent: world
-      child: right
-      axis: [1, 0, 0]
-      mimic: {joint: a, multiplier: -2.0}
-      coulomb_friction_N: 0.5
-joint_friction: {}
-"""
-    sim = hs.Simulation(loads(text, "<test>"))
+    sim = gripper(
+        "coulomb_friction_N: 1.0",
+        "mimic: {joint: a, multiplier: -2.0}, coulomb_friction_N: 0.5",
+        "joint_friction: {}",
+    )
     assert sim.scene.model.coulomb == {"a": 2.0}
     sim.apply(torque={"a": 1.99})
     sim.step(200)
@@ -247,7 +234,7 @@ def test_notes_say_what_rubs():
     assert with_it.notes == ()
     without = loads(re.sub("joint_friction.*", "", SLIDER.format(friction=3.0, ratio=1.0, more="")), "<test>")
     assert without.notes == (
-        "Coulomb friction of joints is shown and does not act, but for scenes with 'joint_friction': rail.",
+        "Coulomb friction of joints is shown alone; 'joint_friction: {}' in a scene lets it act: rail.",
     )
     nothing = loads(SLIDER.format(friction=0.0, ratio=1.0, more=""), "<test>")
     assert nothing.notes == ("joint_friction: no joint has Coulomb friction, so nothing rubs.",)

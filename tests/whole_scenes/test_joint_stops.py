@@ -191,30 +191,30 @@ def test_a_random_arm_stays_within_its_ranges_and_gains_nothing(seed: int, regim
     assert met > 0 or nearest > 1e-7
 
 
-def test_a_joint_that_follows_limits_the_one_that_it_follows():
-    text = """
+GRIPPER = """
 name: gripper
 robot:
   bodies:
-    - {name: left, inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}}
-    - {name: right, inertial: {mass_kg: 1.0, inertia_kg_m2: {xx: 0.01, yy: 0.01, zz: 0.01}}}
+    - {{name: left, inertial: {{mass_kg: 1.0, inertia_kg_m2: {{xx: 0.01, yy: 0.01, zz: 0.01}}}}}}
+    - {{name: right, inertial: {{mass_kg: 1.0, inertia_kg_m2: {{xx: 0.01, yy: 0.01, zz: 0.01}}}}}}
   joints:
-    - name: a
-      type: prismatic
-      parent: world
-      child: left
-      axis: [1, 0, 0]
-      limits: {lower_m: -1.0, upper_m: 1.0}
-    - name: b
-      type: prismatic
-      parent: world
-      child: right
-      axis: [1, 0, 0]
-      mimic: {joint: a, multiplier: -2.0, offset_m: 0.1}
-      limits: {lower_m: -0.3, upper_m: 0.5}
-joint_stops: {}
+    - {{name: a, type: prismatic, parent: world, child: left, axis: [1, 0, 0], {a}}}
+    - {{name: b, type: prismatic, parent: world, child: right, axis: [1, 0, 0], {b}}}
+{more}
 """
-    sim = hs.Simulation(loads(text, "<test>"))
+
+
+def gripper(a: str, b: str, more: str) -> hs.Simulation:
+    """Two jaws, of which b follows a as its keys say."""
+    return hs.Simulation(loads(GRIPPER.format(a=a, b=b, more=more), "<test>"))
+
+
+def test_a_joint_that_follows_limits_the_one_that_it_follows():
+    sim = gripper(
+        "limits: {lower_m: -1.0, upper_m: 1.0}",
+        "mimic: {joint: a, multiplier: -2.0, offset_m: 0.1}, limits: {lower_m: -0.3, upper_m: 0.5}",
+        "joint_stops: {}",
+    )
     assert sim.scene.model.ranges == {"a": (-0.2, 0.2)}
     sim.apply(torque={"a": 50.0})
     sim.step(1000)
@@ -242,7 +242,7 @@ def test_notes_say_which_joints_have_stops():
         "<test>",
     )
     assert scene.notes == (
-        "joint limits are shown and stop nothing, but for scenes with 'joint_stops': hinge.",
+        "joint limits are shown alone; 'joint_stops: {}' in a scene makes them stops: hinge.",
     )
     assert len(hs.Simulation(scene).gaps) == 0
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 from hapticsim.model.multibody.checks import ROUNDING, triangle_excess
 from hapticsim.model.multibody.joint import Body, Joint
 
-NO_FRICTION = "Coulomb friction of joints is shown and does not act, but for scenes with 'joint_friction'"
-NO_STOPS = "joint limits are shown and stop nothing, but for scenes with 'joint_stops'"
+NO_FRICTION = "Coulomb friction of joints is shown alone; 'joint_friction: {}' in a scene lets it act"
+NO_STOPS = "joint limits are shown alone; 'joint_stops: {}' in a scene makes them stops"
 
 
 def joint_notes(joints: Sequence[Joint]) -> list[str]:

@@ -54,8 +54,8 @@ class Model:
 
     @property
     def ranges(self) -> dict[str, tuple[float, float]]:
-        """Least and largest coordinate of each joint that has one, within which also those that follow it are
-        in their ranges."""
+        """Least and largest coordinate [rad] or [m] of each joint that has one, within which also those that
+        follow it are in their ranges; infinite where there is no end."""
         ranges = {j.name: (j.lower, j.upper) for j in self.moving_joints if j.unit is not None}
         for joint in self.joints:
             if joint.mimic and joint.mimic.joint in ranges:
@@ -67,7 +67,8 @@ class Model:
 
     @property
     def coulomb(self) -> dict[str, float]:
-        """Coulomb friction of each joint with one coordinate that rubs, with that of those that follow it."""
+        """Coulomb friction [N m] or [N] of each joint with one coordinate that rubs, with that of those that
+        follow it, by how fast they do."""
         friction = {j.name: j.coulomb for j in self.moving_joints if j.unit is not None}
         for joint in self.joints:
             if joint.mimic and joint.mimic.joint in friction:
