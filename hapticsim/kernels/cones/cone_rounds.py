@@ -19,6 +19,7 @@ import math
 
 from hapticsim.kernels.cones.law import certify, in_disk, off_island
 from hapticsim.kernels.cones.newton import improve_island
+from hapticsim.kernels.cones.one_contact import solve_exactly
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.time_stepping.few_pushes import clear_speeds, has_few, solve_few
@@ -38,6 +39,7 @@ from hapticsim.kernels.time_stepping.near_contacts import push_row, rate_of_row
 from hapticsim.kernels.time_stepping.near_islands import order_near
 
 EARLY = 60  # rounds over an island before that
+ENOUGH = 5e-7  # [m/s] what is farther from the law after both is solved contact by contact
 
 
 def solve_cones(plan, ws, n):
@@ -79,6 +81,8 @@ def solve_rubbing_island(plan, ws, b, most):
     visits = go_rounds(plan, ws, b, min(most, EARLY), True)
     if off_island(plan, ws, b) > MET:
         improve_island(plan, ws, b, MET)
+        if off_island(plan, ws, b) > ENOUGH:
+            visits += solve_exactly(plan, ws, b)
         if most > EARLY and off_island(plan, ws, b) > MET:
             visits += go_rounds(plan, ws, b, most - EARLY, False)
     return visits
