@@ -52,6 +52,14 @@ class Mode(IntEnum):
     BACKWARD = 3  # it slips at a negative rate
 
 
+class Grip(IntEnum):
+    """What a contact that is held does along its surface, in exact ticks."""
+
+    NONE = 0  # nothing was said yet
+    SLIDES = 1  # its friction acts against its slip
+    STICKS = 2  # it does not slip
+
+
 class Fault(IntFlag):
     """Why the force was taken away; several may hold at once."""
 
@@ -96,5 +104,7 @@ class Event(IntEnum):
     ENERGY = 13  # the tick was refused: it would have gained this energy [J]; last good state kept
     ROWS_FULL = 14  # a contact was left out: all rows are taken; value is how many were left out
     THROUGH = 15  # a shape is inside another where nothing holds it, and passes; value is how deep [m]
+    SLIDES = 18  # a contact that stuck slides; value is the force that friction bore [N]
+    STICKS = 19  # the slip of a contact came to rest; value is its last speed [m/s]
     STEPPED = 17  # too many contacts or events: the tick was one time step; value is how many held
     HALTED = 16  # the mechanism, or a part, stood still for the rest of the tick; value is how long [s]

@@ -6,6 +6,7 @@
     python tools/fuzz_scenes.py --cylinders             ... cylinders, cones and ellipsoids
     python tools/fuzz_scenes.py --stepping              contacts in the time-stepping regime
     python tools/fuzz_scenes.py --stops                 joints that rub, with ranges whose ends are stops
+    python tools/fuzz_scenes.py --friction              contacts that rub
     python tools/fuzz_scenes.py --sleep                 what rests falls asleep; also with the others
     python tools/fuzz_scenes.py --piles 30 --scenes 100 --seconds 10
     python tools/fuzz_scenes.py --piles 30 --exact      piles in which crowded ticks alone are time steps
@@ -203,7 +204,7 @@ class Campaign:
         if options.piles:
             trial = make_pile(seed, options.piles, options.seconds, options.exact, options.friction)
         else:
-            kinds = options.hulls, options.cylinders, options.stepping, options.stops
+            kinds = options.hulls, options.cylinders, options.stepping, options.stops, options.friction
             trial = make(seed, attempt, options.pool, *kinds)
         if options.sleep:
             trial.scene["sleep"] = {"after_s": SLEEP_AFTER_s}
@@ -317,7 +318,7 @@ def main() -> int:
     add("--sleep", action="store_true", help="what rests falls asleep")
     add("--piles", type=int, default=0, metavar="PARTS", help="bins with so many parts instead")
     add("--exact", action="store_true", help="piles in the exact regime")
-    add("--friction", action="store_true", help="piles of parts that rub, in time steps")
+    add("--friction", action="store_true", help="contacts rub; piles in time steps unless --exact")
     add("--seconds", type=float, default=2.0, help="of a pile")
     add("--workers", type=int, default=2, help="processes")
     add("--keep", type=Path, default=Path("finds"), metavar="FOLDER", help="where finds are kept")

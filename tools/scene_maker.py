@@ -55,6 +55,7 @@ def make(
     cylinders: bool = False,
     stepping: bool = False,
     stops: bool = False,
+    friction: bool = False,
 ) -> Trial:
     """Return trial number ``seed``; a start that was refused is drawn again as the next ``attempt``.
 
@@ -62,6 +63,7 @@ def make(
     stepping : in the time-stepping regime, without the constraints that it has not.
     stops : joints of trees have ranges about their start, whose ends are stops; in half of the scenes they
         rub.
+    friction : contacts rub, without the constraints that are not there beside that.
     """
     robot_number = seed % pool
     robot_draw = random.Random(f"robot {robot_number}")
@@ -83,6 +85,11 @@ def make(
         _add_stops(trial.scene, draw)
         if not stepping and draw.random() < 0.5:
             _let_rub(trial.scene, draw)
+    if friction:
+        trial.scene.pop("constraints", None)
+        trial.scene.pop("joint_friction", None)
+        for pair in trial.scene["contacts"]:
+            pair["friction"] = draw.choice([0.0, draw.uniform(0.02, 0.3), draw.uniform(0.3, 1.0), 2.0])
     _add_acts(trial, draw)
     trial.scene["max_rows"] = draw.choice(ROWS)
     return trial

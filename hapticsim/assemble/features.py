@@ -6,7 +6,7 @@ from hapticsim.assemble.bounding_volumes import asks_for_pairs
 from hapticsim.codes import ON_EDGES, ON_HULLS, ON_MESH, ON_SUPPORT
 from hapticsim.kernels.entry import Feature
 from hapticsim.model.candidates import candidates_of
-from hapticsim.model.scene import Scene
+from hapticsim.model.scene import EXACT, Scene
 
 
 def features_of(scene: Scene) -> Feature:
@@ -31,6 +31,8 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.TIME_STEPPING
     if scene.has_friction:
         features |= Feature.FRICTION
+        if scene.contact_regime == EXACT:
+            features |= Feature.GRIP
     if scene.sleep is not None:
         features |= Feature.SLEEP
     return features

@@ -85,13 +85,14 @@ def _refuse_too_many(scene: Scene) -> None:
             f"is {TIME_STEPPING!r}, which has no constraints yet, and the scene has constraint "
             f"{scene.constraints[0].name!r}: write {EXACT!r}, or take the constraints out.",
         )
-    if scene.has_friction and scene.contact_regime != TIME_STEPPING:
+    if scene.has_friction and scene.constraints:
         pair = next(pair for pair in scene.contacts if pair.friction > 0.0)
         raise ConfigError(
             scene.path,
-            "contact_regime",
-            f"is {scene.contact_regime!r}, which has no friction at contacts yet, and [{pair.a}, {pair.b}] "
-            f"has friction {pair.friction:g}: write {TIME_STEPPING!r}, or leave 'friction' out.",
+            "contacts",
+            f"[{pair.a}, {pair.b}] has friction {pair.friction:g}, and the scene has constraint "
+            f"{scene.constraints[0].name!r}: both are not there together yet; leave 'friction' out, or the "
+            "constraints.",
         )
     for c in scene.constraints:
         if c.friction and len(c.rows) != 1:

@@ -69,6 +69,10 @@ def event_words(kind: Event, subject: str, value: float) -> str:
             return f"{subject}: {value * 1e3:.3g} mm inside, held by nothing, and passes through"
         case Event.HALTED:
             return f"the mechanism, or a part, stood still for the last {value * 1e3:.3g} ms of the tick"
+        case Event.SLIDES:
+            return f"{subject} slides: {value:.3g} N held it until now"
+        case Event.STICKS:
+            return f"{subject} sticks: its slip came to rest"
         case Event.STEPPED:
             return f"too many contacts or events: ticks are time steps, {int(value)} contacts hold"
         case _:

@@ -51,6 +51,7 @@ from hapticsim.kernels.machine_code.called import Called
 from hapticsim.kernels.machine_code.jit import OPTIONS
 from hapticsim.kernels.memory.arrays import Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.block import block_at
+from hapticsim.kernels.motion.sliding import embed_sliding
 from hapticsim.kernels.motion.stage import (
     embed_redundant,
     embed_slipping,
@@ -58,8 +59,11 @@ from hapticsim.kernels.motion.stage import (
     evaluate_terms,
     free_stage,
 )
+from hapticsim.kernels.rows.along_surface import write_sticking_rows
 from hapticsim.kernels.rows.constraint_rows import write_constraint_rows
 from hapticsim.kernels.rows.friction import write_friction_guards
+from hapticsim.kernels.rows.rub import write_rub_guards
+from hapticsim.kernels.rubbing.resolve_rubbing import resolve_rubbing
 from hapticsim.kernels.solve.island_solves import change_of_islands, forces_of_islands, solve_islands
 from hapticsim.kernels.solve.pushing_forces import find_feasible_forces
 from hapticsim.kernels.solve.speed_selection import choose_independent
@@ -93,6 +97,7 @@ class Feature(Flag):
     TREES = auto()  # more than one kinematic tree
     TIME_STEPPING = auto()  # contacts by impulses over whole ticks, all of them or those that lack rows
     FRICTION = auto()  # contacts that rub
+    GRIP = auto()  # contacts that rub in exact ticks
     SLEEP = auto()  # bodies at rest fall asleep
 
 
@@ -153,6 +158,12 @@ FEATURE_UNITS = {  # the same that only some scenes need
     Feature.FRICTION: {
         "write_tangents": Called(write_tangents, units.TANGENTS, __name__),
         "solve_cones": Called(solve_cones, units.CONES, __name__),
+    },
+    Feature.GRIP: {
+        "sticking_rows": Called(write_sticking_rows, units.STICKING, __name__),
+        "solve_sliding": Called(embed_sliding, units.SOLVE_SLIPPING, __name__),
+        "read_rub_guards": Called(write_rub_guards, units.FRICTION, __name__),
+        "resolve_rubbing": Called(resolve_rubbing, units.CHANGE, __name__),
     },
     Feature.SLEEP: {
         "sleep_through": Called(sleep_through, units.THROUGH, __name__),

@@ -37,7 +37,7 @@ def step(plan, state, inp, out, ws):
     else:
         rows = begin_tick(plan, state, inp, out, ws)
         report_sample(plan, state, inp, out, ws, rows)
-        certify_rows(out, ws, rows)
+        certify_rows(plan, state, out, ws, rows)
         if not advance(plan, state, inp, out, ws, rows):
             step_instead(plan, state, inp, out, ws)
     commit_or_reject(plan, state, out, ws, safety, was_refused)

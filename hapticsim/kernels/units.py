@@ -13,7 +13,7 @@ from numba import boolean, f8, int64, types
 from hapticsim.codes import ON_MESH
 from hapticsim.kernels.machine_code.foreign import callable_at
 from hapticsim.kernels.machine_code.jit import inlined
-from hapticsim.kernels.memory.arrays import RESPONDED, SLIPPING, Input, Output, Plan, State, Workspace
+from hapticsim.kernels.memory.arrays import BEGINS, RESPONDED, SLIPPING, Input, Output, Plan, State, Workspace
 from hapticsim.kernels.memory.block_array import BlockArray
 
 _vec, _mat = BlockArray(f8, 1), BlockArray(f8, 2)
@@ -49,6 +49,7 @@ SPREAD = types.void(_PLAN, _STATE, _WORKSPACE, int64, _vec, _vec)
 SOLVE_SLIPPING = f8(_PLAN, _STATE, _WORKSPACE, _vec, _vec, f8, _vec, int64)
 FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
+STICKING = types.void(_PLAN, _STATE, _WORKSPACE)
 TANGENTS = types.void(_PLAN, _STATE, _WORKSPACE, int64)
 CONES = types.void(_PLAN, _WORKSPACE, int64)
 TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
@@ -83,6 +84,7 @@ _slipping_at = callable_at(SOLVE_SLIPPING)
 _feasible_at = callable_at(FEASIBLE)
 _friction_at = callable_at(FRICTION)
 _piece_at = callable_at(PIECE)
+_sticking_at = callable_at(STICKING)
 _tangents_at = callable_at(TANGENTS)
 _cones_at = callable_at(CONES)
 _time_step_at = callable_at(TIME_STEP)
@@ -107,6 +109,12 @@ def write_contact_row(plan, state, k, i, ws):
 def evaluate_held(plan, state, q, u, t, m, ws):
     """The first m rows, of constraints that hold: ``rows.constraint_rows.write_constraint_rows``."""
     _constraint_rows_at(plan.constraint_rows)(plan, state, ws, q, u, t, m, 0)
+
+
+@inlined
+def evaluate_sticking(plan, state, ws):
+    """The first rows, of contacts that stick: ``rows.along_surface.write_sticking_rows``."""
+    _sticking_at(plan.sticking_rows)(plan, state, ws)
 
 
 @inlined
@@ -260,7 +268,10 @@ def change_of_islands(plan, state, ws, m, missing, change):
 
 @inlined
 def solve_slipping(plan, state, ws, q, u, t, udot, m):
-    """udot with m rows and friction of what slips: ``motion.stage.embed_slipping``.  Returns |det A_D|."""
+    """udot with m rows and friction of what slips: ``motion.stage.embed_slipping``, of contacts
+    ``motion.sliding.embed_sliding``.  Returns |det A_D|."""
+    if plan.solve_sliding != 0:
+        return _slipping_at(plan.solve_sliding)(plan, state, ws, q, u, t, udot, m)
     return _slipping_at(plan.solve_slipping)(plan, state, ws, q, u, t, udot, m)
 
 
@@ -272,8 +283,11 @@ def feasible_forces(plan, ws, m):
 
 @inlined
 def read_friction_guards(plan, state, q, u, t, m, scale, ws, guards):
-    """Guards of the constraints: ``rows.friction.write_friction_guards``."""
-    if plan.read_friction_guards != 0:
+    """Guards of the constraints: ``rows.friction.write_friction_guards``; or of contacts that rub:
+    ``rows.rub.write_rub_guards``."""
+    if plan.read_rub_guards != 0:
+        _friction_at(plan.read_rub_guards)(plan, state, q, u, t, m, scale, ws, guards)
+    elif plan.read_friction_guards != 0:
         _friction_at(plan.read_friction_guards)(plan, state, q, u, t, m, scale, ws, guards)
 
 
@@ -342,12 +356,18 @@ def count_rest(plan, state, out, ws):
 @inlined
 def start_piece(plan, state, inp, out, ws, t, m, resolved):
     """First stage of a piece with m rows (``evaluate_piece_start``).  True where one pulls."""
-    return _piece_at(plan.start_piece)(plan, state, inp, out, ws, t, m, resolved)
+    ws.counts[BEGINS] = 1
+    pulls = _piece_at(plan.start_piece)(plan, state, inp, out, ws, t, m, resolved)
+    ws.counts[BEGINS] = 0
+    return pulls
 
 
 @inlined
 def resolve(plan, state, inp, ws, out, t, leaving):
-    """Decide which contacts are imposed: ``events.resolve_contacts.resolve_contacts``.  Returns the rows."""
+    """Decide which contacts are imposed: ``events.resolve_contacts.resolve_contacts``, where they rub
+    ``rubbing.resolve_rubbing.resolve_rubbing``.  Returns the rows."""
+    if plan.resolve_rubbing != 0:
+        return _change_at(plan.resolve_rubbing)(plan, state, inp, ws, out, t, leaving)
     return _change_at(plan.resolve)(plan, state, inp, ws, out, t, leaving)
 
 

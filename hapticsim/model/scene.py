@@ -165,9 +165,10 @@ class Scene:
     @property
     def may_step(self) -> bool:
         """Whether a tick may be a time step: all in that regime, else those without constraints of several
-        trees, or of a free body that touches no mesh, of which it may pass a hundred triangles in a tick.
+        trees, or of a free body that touches no mesh, of which it may pass a hundred triangles in a tick, or
+        where contacts rub.
         """
-        if self.contact_regime == TIME_STEPPING:
+        if self.contact_regime == TIME_STEPPING or (self.has_friction and not self.constraints):
             return True
         touching = {name for pair in self.contacts for name in (pair.a, pair.b)}
         on_mesh = any(shape.kind == "mesh" for shape in self.shapes if shape.name in touching)

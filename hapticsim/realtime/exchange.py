@@ -99,6 +99,10 @@ def adopt(source, target):
     for i in range(target.friction_impulse_W.shape[0]):
         for c in range(3):
             target.friction_impulse_W[i, c] = source.friction_impulse_W[i, c]
+    for i in range(target.grip.size):
+        target.grip[i] = source.grip[i]
+        for c in range(3):
+            target.slide_W[i, c] = source.slide_W[i, c]
     for i in range(target.still.size):
         target.still[i] = source.still[i]
     for i in range(target.combine.shape[0]):

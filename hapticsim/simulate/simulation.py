@@ -23,7 +23,7 @@ from hapticsim.assemble.initial_check import (
 )
 from hapticsim.assemble.speed_choice import SpeedChoice
 from hapticsim.assemble.twisted_welds import refuse_twisted
-from hapticsim.codes import DeviceFlag, Event, Fault, Mode, Safety
+from hapticsim.codes import DeviceFlag, Event, Fault, Grip, Mode, Safety
 from hapticsim.describe.events import subject_of
 from hapticsim.errors import ConfigError, listed, nearest
 from hapticsim.haptics.coupler import DeviceLimits, Gains, check_limits
@@ -499,6 +499,7 @@ class Simulation:
         state.rank[:] = state.face[:] = 0
         state.impulse[:] = 0.0
         state.friction_impulse_W[:] = 0.0
+        state.grip[:], state.slide_W[:] = Grip.NONE, 0.0
         state.still[:] = 0
         state.depth[:] = 0.0
         state.energy[:] = 0.0

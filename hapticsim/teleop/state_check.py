@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from hapticsim.assemble.assembly import Assembly
-from hapticsim.codes import ON_BOX, ON_EDGES, ON_MESH, Mode, Safety
+from hapticsim.codes import ON_BOX, ON_EDGES, ON_MESH, Grip, Mode, Safety
 from hapticsim.kernels.events.inside import GAP_CAPTURE, LEFT_OUT
 from hapticsim.kernels.geometry.box_edges import EDGE_PAIR, EDGES
 from hapticsim.kernels.geometry.corner import FACES
@@ -92,6 +92,8 @@ class StateCheck:
             "depth": _within(-LARGEST, GAP_CAPTURE),
             "impulse": _within(0.0, LARGEST),
             "friction_impulse_W": _within(-LARGEST, LARGEST),
+            "grip": _whole(0, int(max(Grip))),
+            "slide_W": _within(-1.0 - UNIT, 1.0 + UNIT),
             "still": self._still(assembly),
             "energy": _numbers,
             "swing": _numbers,

@@ -61,7 +61,7 @@ def test_only_what_a_scene_has_something_for_has_an_address_and_the_rest_changes
     assert features_of(load(CONFIGS / f"{name}.yaml")) == features
     alone, addresses = felt(name)
     assert {part for part, address in addresses.items() if address != 0} == names_of(features)
-    every = EVERY_FEATURE & ~Feature.SLEEP & (features | ~STEPS)  # which are other motion
+    every = EVERY_FEATURE & ~Feature.SLEEP & (features | ~(STEPS | Feature.GRIP))  # which are other motion
     monkeypatch.setattr(assembly, "features_of", lambda scene: every)
     whole, addresses = felt(name)
     assert {part for part, address in addresses.items() if address != 0} == names_of(every)

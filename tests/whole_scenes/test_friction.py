@@ -6,69 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 
-import hapticsim as hs
-from hapticsim.config.load import loads
 from hapticsim.describe.topics import Describer
 from hapticsim.errors import ConfigError
-
-G = 9.81
-SCENE = """
-name: friction
-robot:
-  bodies:
-    - name: part
-      inertial: {{mass_kg: {mass}, inertia_kg_m2: {{xx: {inertia}, yy: {inertia}, zz: {inertia}}}}}
-  joints: [{{name: free, type: free, parent: world, child: part, origin: {{xyz_m: [0, 0, {height}]}}}}]
-shapes:
-  - {{name: part, body: part, {shape}}}
-  - {{name: floor, kind: plane}}
-contacts: [{{between: [part, floor], friction: {friction}}}]
-contact_regime: {regime}
-gravity_m_per_s2: [{down}, 0, {into}]
-"""
-BOX = "kind: box, half_extents_m: [0.05, 0.04, 0.03]"
-RADIUS = 0.05
-BALL = f"kind: sphere, radius_m: {RADIUS}"
-
-
-def part(
-    friction: float | str,
-    shape: str = BOX,
-    slope_deg: float = 0.0,
-    regime: str = "time_stepping",
-    more: str = "",
-) -> hs.Simulation:
-    """A box, or a ball, of 1 kg on a plane; gravity leans towards x by the slope."""
-    slope, is_ball = math.radians(slope_deg), shape == BALL
-    return hs.Simulation(
-        loads(
-            SCENE.format(
-                friction=friction,
-                shape=shape,
-                regime=regime,
-                mass=1.0,
-                inertia=0.4 * RADIUS**2 if is_ball else 1.5e-3,
-                height=RADIUS if is_ball else 0.03,
-                down=G * math.sin(slope),
-                into=-G * math.cos(slope),
-            )
-            + more,
-            "<test>",
-        )
-    )
-
-
-def thrown(sim: hs.Simulation, velocity=(0.0, 0.0, 0.0), turning=(0.0, 0.0, 0.0)) -> hs.Simulation:
-    sim.set_state(sim.scene.q0, np.array([*turning, *velocity]))
-    return sim
-
-
-def velocity_of(sim: hs.Simulation) -> np.ndarray:
-    """Velocity of the part in the world (3,) [m/s]: its speeds are those in its own axes."""
-    w, x, y, z = sim.state.q[3:]
-    return Rotation.from_quat([x, y, z, w]).apply(sim.state.u[3:])
+from tests.rubbing import BALL, RADIUS, G, part, thrown, velocity_of
 
 
 @pytest.mark.parametrize("friction", [0.05, 0.3, 1.0])
@@ -160,11 +101,6 @@ def test_a_ball_rolls_down_a_slope_where_friction_is_enough_and_slides_beside_wh
 def test_a_coefficient_that_is_none_is_refused_in_one_sentence(value: str):
     with pytest.raises(ConfigError, match=r"contacts\[0\].friction = .* from 0 to 10\.$"):
         part(value)
-
-
-def test_the_exact_regime_refuses_friction_and_says_what_to_do():
-    with pytest.raises(ConfigError, match=r"\[part, floor\] has friction 0.3: write 'time_stepping'"):
-        part(0.3, regime="exact")
 
 
 def test_friction_is_recorded_and_published_as_it_acts():

@@ -219,7 +219,7 @@ MOST_FRICTION = 10.0  # what is steeper than 84 degrees is no coefficient anybod
 
 
 class ContactEntry(Section):
-    """Two shapes that may touch: rigid, never pulling, with friction in time steps."""
+    """Two shapes that may touch: rigid, never pulling, with friction."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
         description="shape names: a sphere, capsule, box, cylinder, cone, ellipsoid or convex mesh, and a "
@@ -231,8 +231,8 @@ class ContactEntry(Section):
     )
     friction: Annotated[float, Field(ge=0.0, le=MOST_FRICTION)] = Field(
         default=0.0,
-        description="coefficient of Coulomb friction, of what sticks and of what slides; above 0 with "
-        "contact_regime: time_stepping",
+        description="coefficient of Coulomb friction, of what sticks and of what slides; above 0 in scenes "
+        "without constraints",
     )
     leave_out: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
         default=[], description="pairs of shape names, also with a *, that ``between`` does not mean"

@@ -12,12 +12,11 @@ import math
 from hapticsim.kernels.geometry.contact import is_corner_on_box, over_face, witness
 from hapticsim.kernels.geometry.corner import FACES
 from hapticsim.kernels.geometry.point import add_partial, clear_row
-from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.machine_code.part import from_row
+from hapticsim.kernels.rows.along_surface import both_tangents
 from hapticsim.kernels.rows.row_table import HELD
 from hapticsim.kernels.time_stepping.near_contacts import SOFT, product, write_response
-
-ASKEW = 0.6  # cosine to the x axis up to which this axis gives the first tangent
 
 
 def write_tangents(plan, state, ws, i):
@@ -30,8 +29,7 @@ def write_tangents(plan, state, ws, i):
     ws.rubbing[0], ws.near_rub[i] = j + 1, j
     nx, ny, nz, x, y, z = touch_of(plan, state, ws, i)
     t = ws.rub_directions[j]
-    t[0], t[1], t[2] = first_tangent(nx, ny, nz)
-    t[3], t[4], t[5] = ny * t[2] - nz * t[1], nz * t[0] - nx * t[2], nx * t[1] - ny * t[0]
+    t[0], t[1], t[2], t[3], t[4], t[5] = both_tangents(nx, ny, nz)
     mobility_1 = write_row_along(plan, ws, i, 2 * j, x, y, z, t[0], t[1], t[2])
     mobility_2 = write_row_along(plan, ws, i, 2 * j + 1, x, y, z, t[3], t[4], t[5])
     coupled = response_between(ws, i, ws.rub_J[2 * j], ws.rub_Y[2 * j + 1])
@@ -60,16 +58,6 @@ def touch_of(plan, state, ws, i):
         _, nx, ny, nz, x, y, z, _, _, _ = witness(plan, state, k, ws.X)
     radius = plan.row_length[k]
     return nx, ny, nz, x - radius * nx, y - radius * ny, z - radius * nz
-
-
-@inlined
-def first_tangent(nx, ny, nz):
-    """A unit vector across a unit vector."""
-    if abs(nx) < ASKEW:
-        size = math.sqrt(ny * ny + nz * nz)
-        return 0.0, -nz / size, ny / size
-    size = math.sqrt(nx * nx + nz * nz)
-    return nz / size, 0.0, -nx / size
 
 
 @kernel

@@ -31,7 +31,8 @@ def dispatch_event(plan, state, inp, ws, out, t, fired):
     if plan.block_law[block] != ONE_SIDED:
         m = slip_or_stick(plan, state, inp, ws, out, t, block)
     else:
-        tensile = is_of_block(state, fired) and state.mode[block] == HELD and state.rank[0] == m
+        tensile = is_of_block(state, fired) and state.mode[block] == HELD
+        tensile = tensile and (state.rank[0] == m or plan.sticking_rows != 0)
         m = resolve(plan, state, inp, ws, out, t, int(tensile))
     return activate_by_touch(plan, state, inp, ws, out, t, m)
 

@@ -26,6 +26,7 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, RESPONDED
 from hapticsim.kernels.quiet import is_quiet
 from hapticsim.kernels.rows.row_table import FREE, HELD
+from hapticsim.kernels.rows.rub import leaves_cone
 from hapticsim.kernels.solve.row_forces import write_row_forces
 from hapticsim.kernels.units import feasible_forces, gap, gap_of_free, read_friction_guards
 
@@ -50,6 +51,8 @@ def row_forces(plan, state, ws, m, udot):
         ws.push[i] = FORCE_SCALE * ws.lam[i]
         if ws.push[i] < -FIRE:
             pulls = True
+    if plan.sticking_rows != 0:
+        return pulls or leaves_cone(plan, state, ws, m)
     if not pulls or state.rank[0] == m:
         return pulls
     pulls = not feasible_forces(plan, ws, m)
@@ -153,6 +156,8 @@ def is_border(plan, state, g):
 @inlined
 def has_jump(plan, state, g, m):
     """True for the force guard of one of m redundant rows: it falls from a force to minus an acceleration."""
+    if plan.sticking_rows != 0:
+        return False
     return g < plan.contacts and state.mode[g] == HELD and state.rank[0] < m
 
 

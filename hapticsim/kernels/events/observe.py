@@ -25,6 +25,7 @@ from hapticsim.kernels.rows.row_table import (
     list_rows,
     put_modes_back,
 )
+from hapticsim.kernels.rows.rub import report_rub
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP
 from hapticsim.kernels.units import sleep_on, stage
 
@@ -130,9 +131,12 @@ def report(plan, state, out, ws, m):
         for k in range(plan.contacts):
             if state.mode[k] == ASLEEP_HELD:
                 out.force[k] = state.impulse[k] / plan.tick_s
-    report_friction(plan, state, out)
+    if plan.sticking_rows != 0 and not was_step(plan, state):
+        report_rub(plan, state, out, ws, m)
+    else:
+        report_friction(plan, state, out)
     for i in range(m):
-        row = ws.rows[i]
+        row = ws.rows[i]  # of a contact that sticks the row of its normal comes last
         out.force[row] = ws.lam[i]
         if plan.row_kind[row] != CONTACT_ROW:
             out.gap[row] = ws.phi[i]

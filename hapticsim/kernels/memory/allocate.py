@@ -43,7 +43,7 @@ def sizes_of_run(
     given["nz"] = min(ni, MOST_NEAR) if nj else 0
     given["ny"] = min(ng, MOST_NEAR)
     given["nn"] = min(nu, MOST_IN_NEWTON) if ng else 0
-    return {**given, "nb": nk + nc, "nr": max(1, min(nw, max_rows)), "places": 3 * MAX_EVENTS}
+    return {**given, "nb": nk + nc, "nr": max(1, min(nw + 2 * ng, max_rows)), "places": 3 * MAX_EVENTS}
 
 
 def state_at_start(

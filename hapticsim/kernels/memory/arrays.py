@@ -31,8 +31,9 @@ MOST_IN_NEWTON = 96  # speeds of an island whose friction is found by Newton's m
 # a rehearsal, whose tick is one piece (realtime/loop.py)
 EVENTS, PIECES, SELECTIONS, OVERFLOWS, CHOICES, TRIALS, REHEARSAL = range(7)
 # Workspace.counts: rows of constraints imposed (the first rows), constraints that slip, whether the O(n)
-# route may be taken, whether it was
-HELD_ROWS, SLIPPING, MAY_RESPOND, RESPONDED = range(4)
+# route may be taken, whether it was; in a scene where contacts rub the first rows are of those that stick,
+# and what slips are contacts; 1: the piece begins here
+HELD_ROWS, SLIPPING, MAY_RESPOND, RESPONDED, BEGINS = range(5)
 # State.safety: codes.Safety, codes.Fault, most arm and most disarm requests seen
 MODE, FAULTS, ARMS, DISARMS = range(4)
 AROUND = 96  # triangles near a sphere that are listed, at most
@@ -68,6 +69,10 @@ class Plan(Block, packed=True):
     time_step: Int  # 0 where contacts are always located and embedded
     write_tangents: Int  # 0 where no contact rubs, as the next
     solve_cones: Int
+    sticking_rows: Int  # 0 where no contact rubs in exact ticks, as the next three, which stand for others
+    solve_sliding: Int  # for solve_slipping
+    read_rub_guards: Int  # for read_friction_guards
+    resolve_rubbing: Int  # for resolve
     sleep_through: Int  # 0 where nothing sleeps, as the next six
     put_to_sleep: Int
     hold_still: Int
@@ -289,6 +294,8 @@ class State(Block, whole=True):
     impulse: Vector = of("ni")  # [N s] of each contact in the last time step (time_stepping), or tick
     # before it slept
     friction_impulse_W: Matrix = of("ng, 3")  # [N s] friction on A of each contact in the last time step
+    grip: IntVector = of("ng")  # codes.Grip: what each contact that is held does in exact ticks
+    slide_W: Matrix = of("ng, 3")  # unit, in the world: where one that slides went as the last piece began
     still: IntVector = of("ns")  # ticks for which each tree has rested, and one more once it slept
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
@@ -412,7 +419,7 @@ class Workspace(Block, packed=True):
     left_out: IntVector = of(1)  # 1: a contact was left out in this tick, for want of rows
     stepped: IntVector = of(1)  # 1: the tick before was exact and became a time step
     sampled: IntVector = of(1)  # 1: the sample of this tick was taken, before it became a time step
-    counts: IntVector = of(4)  # HELD_ROWS ...
+    counts: IntVector = of(5)  # HELD_ROWS ...
     F: Vector = of("nF")  # what impulse responses share (equations/tree/impulse_response.py)
     b: Vector = of("nr")  # prescribed rates: A u = b
     equation_phi: Vector = of("ne")  # the mechanism's constraint equations, as in phi, A, b and s
@@ -524,6 +531,15 @@ class Workspace(Block, packed=True):
     around_more: Vector = of("nm")  # [m] by how much the next list is to reach farther
     let_go: IntVector = of("nb")  # 1: it stuck before an impulse (switching.py)
     wanted: IntVector = of("nb")  # 1: the constraint is to be imposed
+    sliding: IntVector = of("nr")  # which imposed rows are of contacts that slide (sliding.py)
+    slid_A: Matrix = of("nr, nu")  # their rows along the slip
+    slid_C: Matrix = of("nr, nr")
+    slid_push: Vector = of("nr")  # [N] their normal forces
+    slid_udot: Matrix = of("nr, nu")  # accelerations by the friction that a unit of each gives
+    slide_now_W: Matrix = of("ng, 3")  # unit: where each contact slides, at the stage last evaluated
+    turns_by: Vector = of("ng")  # [1/s] how fast friction turns the slip of each as the piece begins
+    good_grip: IntVector = of("ng")  # what each did as the tick began
+    parts: IntVector = of("nk")  # 1: let go since contacts were looked at (resolve_rubbing.py)
     touched: IntVector = of("nb")  # what the blocks did when it was last asked what contacts activate
     fires: IntVector = of("nk")  # how often a guard of each contact fired in this tick
     overlooked: IntVector = of("nk")  # 1: closed where nothing holds it; no guard until the tick ends

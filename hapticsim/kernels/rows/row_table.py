@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from hapticsim.codes import Mode
+from hapticsim.codes import Grip, Mode
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, SLIPPING
 from hapticsim.kernels.quiet import is_quiet
-from hapticsim.kernels.units import evaluate_held, write_contact_row
+from hapticsim.kernels.units import evaluate_held, evaluate_sticking, write_contact_row
 
 FREE, HELD = int(Mode.FREE), int(Mode.HELD)
+STICKS = int(Grip.STICKS)
 ASLEEP_FREE, ASLEEP_HELD = -2, -1  # of a contact within a tick in which what it is about sleeps
 
 
@@ -51,10 +52,28 @@ def has_room(plan, state, ws):
 def list_rows(plan, state, ws):
     """ws.rows = all rows imposed, constraints first; return their number."""
     m = list_constraints(plan, state, ws)
+    if plan.sticking_rows != 0:
+        m = list_grips(plan, state, ws)
     for k in range(plan.contacts):
         if state.mode[k] == HELD and m < ws.rows.size:
             ws.rows[m] = k
             m += 1
+    return m
+
+
+@kernel
+def list_grips(plan, state, ws):
+    """Begin ws.rows with two rows, of the number of their contact, for each that sticks; return how many."""
+    m, slides = 0, 0
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and plan.contact_friction[k] > 0.0:
+            if state.grip[k] != STICKS:
+                slides += 1
+            elif m + 2 <= ws.rows.size:
+                ws.rows[m] = ws.rows[m + 1] = k
+                m += 2
+    ws.counts[HELD_ROWS] = m
+    ws.counts[SLIPPING] = slides
     return m
 
 
@@ -65,7 +84,9 @@ def evaluate_rows(plan, state, q, u, t, m, ws):
     t   [s] into the tick.
     """
     held = min(ws.counts[HELD_ROWS], m)
-    if held > 0:
+    if held > 0 and plan.sticking_rows != 0:
+        evaluate_sticking(plan, state, ws)
+    elif held > 0:
         evaluate_held(plan, state, q, u, t, held, ws)
     for i in range(held, m):
         if is_quiet(plan, ws, ws.rows[i]):

@@ -19,9 +19,10 @@ from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
+from hapticsim.kernels.motion.sliding import turns_too_fast
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
 from hapticsim.kernels.quiet import find_quiet
-from hapticsim.kernels.rows.row_table import FREE, HELD
+from hapticsim.kernels.rows.row_table import FREE, HELD, list_rows
 from hapticsim.kernels.solve.speed_selection import HALTED, OVERFLOW, record
 from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import (
@@ -76,6 +77,9 @@ def advance(plan, state, inp, out, ws, m):
             find_quiet(plan, ws, m)
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
         ws.quiets[0] = 0
+        if plan.sticking_rows != 0 and may_step(plan, out):
+            if ws.left_out[0] == 1 or turns_too_fast(plan, state, ws, taken):  # friction jams, or is stiff
+                return False
         allowed = UNSEEN_IN_STEP if may_step(plan, out) else UNSEEN_DEPTH
         unseen = not watching and (pushes_in(plan, state, ws, allowed) or slips_back(plan, state, ws))
         if unseen and may_step(plan, out):
@@ -149,6 +153,9 @@ def work_to_close(plan, state, ws, m):
 def end_piece(plan, state, inp, out, ws, fired, t, handled, chatters):
     """Do what guard ``fired`` asks for, or end a chatter; start the next piece at t and return its rows."""
     was_gap = is_gap(plan, state, fired)
+    if chatters and plan.sticking_rows != 0:
+        ws.left_out[0] = 1  # the tick becomes a time step
+        return list_rows(plan, state, ws)
     if chatters:
         m = rest_chattering_contacts(plan, state, inp, ws, out, t)
         m = activate_by_touch(plan, state, inp, ws, out, t, m)

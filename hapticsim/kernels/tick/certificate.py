@@ -11,6 +11,8 @@ import math
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import BEFORE, DONE, END
+from hapticsim.kernels.rows.along_surface import slip_velocity
+from hapticsim.kernels.rows.rub import SLIDES, most_friction, rubs
 
 # Output.certificate: how deep [m] what pushes is as the tick begins; by how much [N] forces leave their
 # cones, a pull counts; how far [m/s] rates along normals are from what the contacts allow; how far [m/s]
@@ -27,8 +29,8 @@ def certify_nothing(out):
 
 
 @kernel
-def certify_rows(out, ws, m):
-    """Depth, pull and rate of the contacts among the m rows imposed as an exact tick begins.
+def certify_rows(plan, state, out, ws, m):
+    """Depth, pull, rate and friction of the contacts among the m rows imposed as an exact tick begins.
 
     Expects the sample of the tick in out, and the rows at it in ws.
     """
@@ -41,6 +43,24 @@ def certify_rows(out, ws, m):
         of[DEPTH] = max(of[DEPTH], -out.gap[k])
         of[CONE] = max(of[CONE], -out.force[k])
         of[NORMAL] = max(of[NORMAL], abs(rate))
+    if plan.sticking_rows != 0:
+        certify_rub(plan, state, out, ws, m)
+
+
+@kernel
+def certify_rub(plan, state, out, ws, m):
+    """How far the friction of the contacts among the m rows is beyond its cone, and from against the slip."""
+    of = out.certificate
+    for i in range(ws.counts[HELD_ROWS], m):
+        k = ws.rows[i]
+        if not rubs(plan, k):
+            continue
+        f = out.friction_W[k]
+        size = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
+        of[CONE] = max(of[CONE], size - most_friction(plan, k, out.force[k]))
+        x, y, z = slip_velocity(plan, state, k, ws)
+        along = (x * f[0] + y * f[1] + z * f[2]) / size if size > 0.0 and state.grip[k] == SLIDES else 0.0
+        of[FRICTION] = max(of[FRICTION], math.sqrt(x * x + y * y + z * z) + along)
 
 
 @kernel

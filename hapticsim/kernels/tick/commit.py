@@ -33,6 +33,7 @@ def checkpoint(plan, state, ws):
     for c in range(plan.contacts, state.friction.size):
         ws.slip_force[c] = state.friction[c]
     if plan.steps == CROWDED_TICKS:
+        copy(state.grip, ws.good_grip)
         copy(state.face, ws.good_face)
         copy(state.depth, ws.good_depth)
         ws.stepped[0] = int(state.volume[0] == AFTER_STEP)
@@ -100,6 +101,8 @@ def reject_tick(plan, state, out, ws, fault):
     for k in range(state.friction_impulse_W.shape[0]):
         for c in range(3):
             state.friction_impulse_W[k, c] = out.friction_W[k, c] = 0.0
+    for k in range(state.grip.size):
+        state.grip[k] = 0
     state.rank[0] = state.rank[1] = 0
     state.volume[0] = UNCHOSEN
     take_force_away(state, fault)

@@ -12,6 +12,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, OVERFLOWS, REHEARSAL
 from hapticsim.kernels.motion.energy import SPARE
 from hapticsim.kernels.rows.row_table import FREE, HELD
+from hapticsim.kernels.rows.rub import needs_a_step
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP, record
 from hapticsim.kernels.time_stepping.near_contacts import let_go
 from hapticsim.kernels.units import gap, sleep_again, take_time_step
@@ -22,7 +23,10 @@ WIDE = 1e-5  # [m] a contact is held open by no more
 
 @kernel
 def is_step(plan, state, ws):
-    """Whether more contacts hold than there are rows, so that the tick is a time step from its start."""
+    """Whether more contacts hold than there are rows, so that the tick is a time step from its start; or what
+    rubs is held where no rows say how it slides."""
+    if plan.sticking_rows != 0 and needs_a_step(plan, state, ws):
+        return True
     return plan.steps == CROWDED_TICKS and contacts_held(plan, state) > ws.rows.size
 
 
@@ -71,6 +75,8 @@ def step_from_start(plan, state, inp, out, ws):
         for k in range(plan.contacts):
             if state.mode[k] >= FREE:
                 state.impulse[k] = 0.0  # of some earlier step
+    if plan.sticking_rows != 0:
+        forget_grips(plan, state, out)
     take_time_step(plan, state, inp, out, ws)
     if out.counts[REHEARSAL] == 0:
         let_open_go(plan, state, out, ws)
@@ -79,3 +85,14 @@ def step_from_start(plan, state, inp, out, ws):
     out.counts[OVERFLOWS] += 1
     state.rank[0] = state.rank[1] = 0
     state.volume[0] = AFTER_STEP
+
+
+@kernel
+def forget_grips(plan, state, out):
+    """What contacts do after a time step is asked anew; its impulses begin with the forces told last."""
+    for k in range(plan.contacts):
+        state.grip[k] = 0
+        if state.mode[k] == HELD:
+            state.impulse[k] = plan.tick_s * max(out.force[k], 0.0)
+            for c in range(3):
+                state.friction_impulse_W[k, c] = plan.tick_s * out.friction_W[k, c]

@@ -1,0 +1,137 @@
+"""Contacts that rub in exact ticks: which slide and which stick, their guards, and the friction they give.
+
+A contact that sticks has two rows beside that of its normal, and sticks while |T| <= mu N.  One that slides
+has the force mu N against its slip, and slides until that comes to rest.  One guard stands for both that and
+for its normal force: the least of them (guards.py).
+"""
+
+from __future__ import annotations
+
+import math
+
+from hapticsim.codes import Grip
+from hapticsim.kernels.machine_code.jit import inlined, kernel
+from hapticsim.kernels.memory.arrays import HELD_ROWS
+from hapticsim.kernels.rows.along_surface import (
+    both_tangents,
+    is_flat,
+    normal_and_centre,
+    slip_velocity,
+)
+from hapticsim.kernels.rows.row_table import HELD
+
+NONE, SLIDES, STICKS = int(Grip.NONE), int(Grip.SLIDES), int(Grip.STICKS)
+SLOW = 1e-9  # [m/s] slower than this a slip has no direction of its own
+LINE = 1e-8  # [rad] a slip that turned no more goes straight on
+BEYOND = 1e-9  # part of mu N, and [N], by which what sticks may leave its cone
+
+
+@inlined
+def rubs(plan, k):
+    """Whether contact k has friction."""
+    return plan.contact_friction[k] > 0.0
+
+
+@kernel
+def needs_a_step(plan, state, ws):
+    """Whether a tick has to be a time step from its start: what rubs is held where no rows say how it slides,
+    or there are not rows for all that may stick."""
+    rows = 0
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD:
+            rows += 3 if rubs(plan, k) else 1
+            if rubs(plan, k) and not is_flat(plan, state, k):
+                return True
+    return rows > ws.rows.size
+
+
+@inlined
+def slide_direction(plan, state, k, begins, ws):
+    """Unit vector in the world, three scalars, that contact k slides along.
+
+    Within a piece it is that of its slip unless this turned round: to go on past where the slip comes to rest
+    lets that be found.  What goes straight on keeps its direction to the last bit: as a slip comes to rest,
+    or begins, friction turns it so fast that rounding would grow.
+    begins   1: the piece begins, and its direction is remembered.
+    """
+    x, y, z = slip_velocity(plan, state, k, ws)
+    d = state.slide_W[k]
+    size, along = math.sqrt(x * x + y * y + z * z), x * d[0] + y * d[1] + z * d[2]
+    beside = math.sqrt((x - along * d[0]) ** 2 + (y - along * d[1]) ** 2 + (z - along * d[2]) ** 2)
+    if size > SLOW and beside > LINE * along and (begins == 1 or along > 0.0):
+        x, y, z = x / size, y / size, z / size
+        if begins == 1:
+            d[0], d[1], d[2] = x, y, z
+        return x, y, z
+    return d[0], d[1], d[2]
+
+
+@kernel
+def tangent_force(plan, state, ws, i):
+    """Force [N] on A of the contact whose two sticking rows begin at i, in the world, three scalars."""
+    nx, ny, nz, _, _, _ = normal_and_centre(plan, state, ws.rows[i], ws.X)
+    tx, ty, tz, sx, sy, sz = both_tangents(nx, ny, nz)
+    a, b = ws.lam[i], ws.lam[i + 1]
+    return a * tx + b * sx, a * ty + b * sy, a * tz + b * sz
+
+
+@inlined
+def most_friction(plan, k, push):
+    """mu N [N] of contact k."""
+    return plan.contact_friction[k] * max(push, 0.0)
+
+
+@kernel
+def leaves_cone(plan, state, ws, m):
+    """Whether one of the m rows sticks with more than friction bears, by ws.lam."""
+    held = 0
+    for i in range(ws.counts[HELD_ROWS], m):
+        k = ws.rows[i]
+        if state.grip[k] == STICKS and rubs(plan, k):
+            most = most_friction(plan, k, ws.lam[i])
+            if math.hypot(ws.lam[held], ws.lam[held + 1]) > (1.0 + BEYOND) * most + BEYOND:
+                return True
+            held += 2
+    return False
+
+
+def write_rub_guards(plan, state, q, u, t, m, scale, ws, guards):
+    """Lower the guards of contacts that rub to what they have left until they slide, or their slip comes to
+    rest; at the frames and row forces in ws.
+
+    scale   [m/N] so that one tolerance serves forces and rates.
+    """
+    held = 0
+    for i in range(ws.counts[HELD_ROWS], m):
+        k = ws.rows[i]
+        if not rubs(plan, k):
+            continue
+        if state.grip[k] == STICKS:
+            spare = plan.contact_friction[k] * ws.lam[i] - math.hypot(ws.lam[held], ws.lam[held + 1])
+            guards[k] = min(guards[k], scale * spare)
+            held += 2
+        else:
+            x, y, z = slip_velocity(plan, state, k, ws)
+            d = state.slide_W[k]
+            guards[k] = min(guards[k], x * d[0] + y * d[1] + z * d[2])
+
+
+@kernel
+def report_rub(plan, state, out, ws, m):
+    """Write the friction of the m imposed rows to out, in world axes."""
+    for k in range(plan.contacts):
+        for c in range(3):
+            out.friction_W[k, c] = 0.0
+    held = 0
+    for i in range(ws.counts[HELD_ROWS], m):
+        k = ws.rows[i]
+        if not rubs(plan, k):
+            continue
+        x, y, z = 0.0, 0.0, 0.0
+        if state.grip[k] == STICKS:
+            x, y, z = tangent_force(plan, state, ws, held)
+            held += 2
+        else:
+            most, d = most_friction(plan, k, ws.lam[i]), ws.slide_now_W[k]
+            x, y, z = -most * d[0], -most * d[1], -most * d[2]
+        out.friction_W[k, 0], out.friction_W[k, 1], out.friction_W[k, 2] = x, y, z
