@@ -7,6 +7,7 @@ import pytest
 from numba import njit
 
 from hapticsim.kernels.cones import cone_rounds
+from hapticsim.kernels.cones.newton import nearest_in_cone
 from tests.kernel_access import INT, PLAN, WORKSPACE, compiled
 from tests.kernels.test_gauss_seidel import Problem
 from tests.seeds import seeds
@@ -102,3 +103,18 @@ def test_speeds_are_those_of_the_plain_method(seed: int):
     for _ in range(50_000):
         plain_round(A, T, YA, YT, mass, rub_mass, problem.least, 0.1, x, y, v)
     np.testing.assert_allclose(problem.ws.us, v, atol=1e-5)
+
+
+@pytest.mark.parametrize("mu", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize(
+    "vector", [(-1.0, 0.0, 0.0), (0.0, 0.0, 0.0), (1.0, 0.1, 0.0), (0.1, 3.0, -4.0), (-9.0, 1.0, 1.0)]
+)
+def test_the_nearest_vector_of_a_cone_is_in_it_and_no_other_is_nearer(mu: float, vector: tuple[float, ...]):
+    """One of a contact without friction pulled: of a ray the inside is its end alone."""
+    if mu == 0.0:
+        vector = (vector[0], 0.0, 0.0)
+    *nearest, _ = nearest_in_cone(*vector, mu)
+    assert nearest[0] >= 0.0 and np.hypot(*nearest[1:]) <= mu * nearest[0] * (1.0 + 1e-12)
+    away = np.array(vector) - nearest
+    assert away @ nearest == pytest.approx(0.0, abs=1e-12)  # and what is left is in the polar cone
+    assert mu * np.hypot(*away[1:]) <= -away[0] + 1e-12

@@ -96,6 +96,8 @@ def set_centres(plan, ws, b):
         j = ws.near_rub[i]
         write_rates(ws, i, ws.us, ws.cone_rate[i])
         rate = ws.cone_rate[i]
+        for c in range(3):
+            ws.cone_rate_step[i, c] = 0.0  # no step yet: no part of what stood there
         ws.cone_centre[i, 0] = ws.near_x[i]
         ws.cone_centre[i, 1] = ws.rub_x[j, 0] if j >= 0 else 0.0
         ws.cone_centre[i, 2] = ws.rub_x[j, 1] if j >= 0 else 0.0
@@ -130,7 +132,7 @@ def nearest_in_cone(a, b, c, mu):
     """The vector of the cone |(y, z)| <= mu x nearest to (a, b, c), and which part of it: 0 its tip, 1 its
     inside, 2 its border."""
     size = math.sqrt(b * b + c * c)
-    if size <= mu * a:
+    if a >= 0.0 and size <= mu * a:  # with mu = 0 and no b and c the second says nothing
         return a, b, c, 1
     if mu * size <= -a:
         return 0.0, 0.0, 0.0, 0
