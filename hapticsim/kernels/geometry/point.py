@@ -174,3 +174,28 @@ def add_point_row(plan, a, b, px, py, pz, nx, ny, nz, A, s, i, ws):
     wx, wy, wz = angular_velocity(b, ws.vel)
     s[i] = nx * ex + ny * ey + nz * ez + cross_dot(wx, wy, wz, nx, ny, nz, tx, ty, tz)
     return tx, ty, tz
+
+
+@kernel
+def rolling_remainder(a, b, cx, cy, cz, rx, ry, rz, tx, ty, tz, ws):
+    """s [m/s^2] of the row A udot + s that is the rate of t . v, with v = v_A - v_B + (w_A - w_B) x rho.
+
+    That is the velocity of the material points that touch, rho from the centre c, which moves with A; rho and
+    the direction t are fixed in B.
+    """
+    vx, vy, vz, ex, ey, ez = relative_motion(a, b, cx, cy, cz, ws)
+    ax, ay, az = angular_velocity(a, ws.vel)
+    bx, by, bz = angular_velocity(b, ws.vel)
+    dx, dy, dz = angular_velocity(a, ws.acc)
+    fx, fy, fz = angular_velocity(b, ws.acc)
+    wx, wy, wz = ax - bx, ay - by, az - bz
+    vx, vy, vz = vx + wy * rz - wz * ry, vy + wz * rx - wx * rz, vz + wx * ry - wy * rx
+    px, py, pz = by * rz - bz * ry, bz * rx - bx * rz, bx * ry - by * rx  # w_B x rho
+    return (
+        tx * ex
+        + ty * ey
+        + tz * ez
+        + cross_dot(dx - fx, dy - fy, dz - fz, rx, ry, rz, tx, ty, tz)
+        + cross_dot(wx, wy, wz, px, py, pz, tx, ty, tz)
+        + cross_dot(bx, by, bz, tx, ty, tz, vx, vy, vz)
+    )

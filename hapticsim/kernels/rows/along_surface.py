@@ -16,14 +16,7 @@ import math
 from hapticsim.codes import ON_PLANE
 from hapticsim.kernels.geometry.contact import held_by, is_corner_on_box
 from hapticsim.kernels.geometry.corner import FACES
-from hapticsim.kernels.geometry.point import (
-    add_partial,
-    angular_velocity,
-    clear_row,
-    cross_dot,
-    motion,
-    relative_motion,
-)
+from hapticsim.kernels.geometry.point import add_partial, clear_row, motion, rolling_remainder
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.quiet import is_quiet
@@ -86,25 +79,10 @@ def speed_along(plan, state, k, ws):
 @kernel
 def remainder_along(plan, state, k, tx, ty, tz, ws):
     """s of the row of contact k along t, which is fixed in B: the rate of t . v is row . udot + s."""
-    a, b, r = plan.row_a[k], plan.row_b[k], plan.row_length[k]
-    nx, ny, nz, cx, cy, cz = normal_and_centre(plan, state, k, ws.X)
-    rx, ry, rz = -r * nx, -r * ny, -r * nz
-    vx, vy, vz, ex, ey, ez = relative_motion(a, b, cx, cy, cz, ws)
-    ax, ay, az = angular_velocity(a, ws.vel)
-    bx, by, bz = angular_velocity(b, ws.vel)
-    dx, dy, dz = angular_velocity(a, ws.acc)
-    fx, fy, fz = angular_velocity(b, ws.acc)
-    wx, wy, wz = ax - bx, ay - by, az - bz
-    vx, vy, vz = vx + wy * rz - wz * ry, vy + wz * rx - wx * rz, vz + wx * ry - wy * rx
-    px, py, pz = by * rz - bz * ry, bz * rx - bx * rz, bx * ry - by * rx  # rho turns with B
-    return (
-        tx * ex
-        + ty * ey
-        + tz * ez
-        + cross_dot(dx - fx, dy - fy, dz - fz, rx, ry, rz, tx, ty, tz)
-        + cross_dot(wx, wy, wz, px, py, pz, tx, ty, tz)
-        + cross_dot(bx, by, bz, tx, ty, tz, vx, vy, vz)
-    )
+    r = plan.row_length[k]
+    nx, ny, nz, x, y, z = normal_and_centre(plan, state, k, ws.X)
+    a, b = plan.row_a[k], plan.row_b[k]
+    return rolling_remainder(a, b, x, y, z, -r * nx, -r * ny, -r * nz, tx, ty, tz, ws)
 
 
 @kernel

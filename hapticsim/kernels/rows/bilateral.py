@@ -37,6 +37,7 @@ from hapticsim.kernels.geometry.point import (
     place,
     point_row,
     relative_motion,
+    rolling_remainder,
     rotate,
 )
 from hapticsim.kernels.machine_code.jit import kernel
@@ -154,22 +155,7 @@ def _roll(plan, k, A, s, i, ws):
         A[i, r] = 0.0
     add_partial(plan, a, cx + rx, cy + ry, cz + rz, tx, ty, tz, 1.0, A, i, ws)
     add_partial(plan, b, cx + rx, cy + ry, cz + rz, tx, ty, tz, -1.0, A, i, ws)
-    vx, vy, vz, ex, ey, ez = relative_motion(a, b, cx, cy, cz, ws)
-    ax, ay, az = angular_velocity(a, ws.vel)
-    bx, by, bz = angular_velocity(b, ws.vel)
-    dx, dy, dz = angular_velocity(a, ws.acc)
-    fx, fy, fz = angular_velocity(b, ws.acc)
-    wx, wy, wz = ax - bx, ay - by, az - bz
-    vx, vy, vz = vx + wy * rz - wz * ry, vy + wz * rx - wx * rz, vz + wx * ry - wy * rx
-    px, py, pz = by * rz - bz * ry, bz * rx - bx * rz, bx * ry - by * rx  # w_B x rho: rho is fixed in B
-    s[i] = (
-        tx * ex
-        + ty * ey
-        + tz * ez
-        + cross_dot(dx - fx, dy - fy, dz - fz, rx, ry, rz, tx, ty, tz)
-        + cross_dot(wx, wy, wz, px, py, pz, tx, ty, tz)
-        + cross_dot(bx, by, bz, tx, ty, tz, vx, vy, vz)
-    )
+    s[i] = rolling_remainder(a, b, cx, cy, cz, rx, ry, rz, tx, ty, tz, ws)
 
 
 @kernel
