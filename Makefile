@@ -50,6 +50,7 @@ faults: $(VENV)/.ready-test
 fuzz: $(VENV)/.ready-test
 	@$(BIN)/python tools/fuzz_scenes.py --scenes 1000
 	@$(BIN)/python tools/fuzz_scenes.py --stops --scenes 300
+	@$(BIN)/python tools/fuzz_scenes.py --friction --scenes 300
 
 bench: $(VENV)/.ready-test
 	@for tool in step loop dynamics; do $(BIN)/python tools/bench_$$tool.py || exit 1; done

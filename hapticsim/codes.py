@@ -106,5 +106,6 @@ class Event(IntEnum):
     THROUGH = 15  # a shape is inside another where nothing holds it, and passes; value is how deep [m]
     SLIDES = 18  # a contact that stuck slides; value is the force that friction bore [N]
     STICKS = 19  # the slip of a contact came to rest; value is its last speed [m/s]
-    STEPPED = 17  # too many contacts or events: the tick was one time step; value is how many held
+    STEPPED = 17  # the tick was one time step: too many contacts or events, or friction that is not exact;
+    # value is how many held
     HALTED = 16  # the mechanism, or a part, stood still for the rest of the tick; value is how long [s]

@@ -74,6 +74,6 @@ def event_words(kind: Event, subject: str, value: float) -> str:
         case Event.STICKS:
             return f"{subject} sticks: its slip came to rest"
         case Event.STEPPED:
-            return f"too many contacts or events: ticks are time steps, {int(value)} contacts hold"
+            return f"ticks are time steps, for what touches or rubs: {int(value)} contacts hold"
         case _:
             return "the tick was not finite, or left all bounds: state taken back, force off"

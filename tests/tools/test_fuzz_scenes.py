@@ -72,7 +72,7 @@ def accepted(seed: int, **kinds: bool) -> Trial:
     raise AssertionError(f"seed {seed}: every start was refused")
 
 
-@pytest.mark.parametrize("kind", ["", "hulls", "cylinders", "stops"])
+@pytest.mark.parametrize("kind", ["", "hulls", "cylinders", "stops", "friction"])
 @pytest.mark.parametrize("seed", range(6))
 def test_random_scenes_hold(seed: int, kind: str):
     verdict: Verdict = run(accepted(seed, **({kind: True} if kind else {})))
@@ -81,7 +81,8 @@ def test_random_scenes_hold(seed: int, kind: str):
 
 HULLS = [-1, -2, -3]  # seeds of scenes of hulls, below zero
 STOPS = [101, 103, 107]  # seeds of trees whose joints have stops
-SEEDS = [*range(6), *HULLS, *STOPS]
+RUB = [202, 205, 208]  # of scenes in which contacts rub
+SEEDS = [*range(6), *HULLS, *STOPS, *RUB]
 LARGE = "sunk_2119018"  # a find with so many parts that it is for long runs
 EACH = [pytest.param(of, marks=pytest.mark.long) if of.stem == LARGE else of for of in FINDS]
 
@@ -89,7 +90,11 @@ EACH = [pytest.param(of, marks=pytest.mark.long) if of.stem == LARGE else of for
 @pytest.mark.parametrize("of", [*EACH, *SEEDS], ids=lambda of: getattr(of, "stem", f"seed {of}"))
 def test_a_tick_needs_nothing_that_the_one_before_left_in_the_workspace(of: Path | int):
     """It is the same to the bit where the workspace holds NaN, and ones for integers; M, V, A hold zeros."""
-    trial = kept(of) if isinstance(of, Path) else accepted(abs(of), hulls=of < 0, stops=of in STOPS)
+    trial = (
+        kept(of)
+        if isinstance(of, Path)
+        else accepted(abs(of), hulls=of < 0, stops=of in STOPS, friction=of in RUB)
+    )
     scene = loaded(trial)
     used, fresh = Simulation(scene), Simulation(scene)
     acts = {act["tick"]: act for act in trial.acts if act["do"] == "switch"}

@@ -12,7 +12,7 @@ import hapticsim as hs
 from hapticsim.codes import Event
 from hapticsim.config.load import loads
 from hapticsim.errors import ConfigError
-from tests.rubbing import BALL, HALF, INERTIA, RADIUS, G, part, thrown, velocity_of
+from tests.rubbing import BALL, BOX, HALF, INERTIA, RADIUS, G, part, thrown, velocity_of
 
 TIMES = 1e-9  # [s] to which instants are met
 
@@ -251,3 +251,24 @@ def test_friction_beside_constraints_is_refused_in_one_sentence():
     text += "constraints: [{name: lock, kind: lock, joints: [x]}]\n"
     with pytest.raises(ConfigError, match=r"has friction 0\.3, and the scene has constraint 'lock'"):
         hs.Simulation(loads(text, "<test>"))
+
+
+CYLINDER = "kind: cylinder, radius_m: 0.04, length_m: 0.06"  # on its rim no tick is exact
+
+
+@pytest.mark.parametrize("shape", [BOX, CYLINDER])
+@pytest.mark.parametrize("ticks", [1, 20, 46, 50, 120])
+def test_a_new_simulation_goes_on_to_the_bit_from_any_state(shape: str, ticks: int):
+    """What falls, strikes, slides and comes to rest: its state alone says how it goes on."""
+    one = part(0.4, shape, regime="exact")
+    q = one.scene.q0.copy()
+    q[2] += 0.01
+    one.set_state(q, np.array([0.3, 0.0, 0.5, 0.5, 0.1, 0.0]))
+    one.step(ticks)
+    other = part(0.4, shape, regime="exact")
+    other.restore(one.fork())
+    for _ in range(100):
+        one.step()
+        other.step()
+        np.testing.assert_array_equal(one.state.q, other.state.q)
+        np.testing.assert_array_equal(one.state.u, other.state.u)

@@ -9,7 +9,8 @@ against the slip by the mass that moves along its tangents, and back to the disk
 direction of those before is followed (Silcowitz-Niebe, Erleben and Niebe 2010).  The last step is a round:
 what comes out is in its cone.
 
-Where this comes to no end an island of few bodies is solved by Newton's method (newton.py).  How far all
+Where this comes to no end an island of few bodies is solved by Newton's method (newton.py), and what that
+leaves is answered contact by contact (one_contact.py).  How far all
 is from the law at last is measured (law.certify).
 """
 

@@ -25,6 +25,7 @@ from hapticsim.kernels.time_stepping.near_contacts import push_row, rate_of_row
 ANGLES = 32  # directions in which a change of sign is looked for
 HALVINGS = 40
 ROUNDS = 20  # over the contacts of an island
+SINGULAR = 1e-14  # of the product of the diagonal of W: a smaller determinant is rounding
 LEAST = 1e-12  # of W_nn, that is left of it by friction: less is none
 
 
@@ -32,9 +33,8 @@ LEAST = 1e-12  # of W_nn, that is left of it by friction: less is none
 def solve_exactly(plan, ws, b):
     """Rounds over island b, each contact with its exact answer; what was there stays if it was nearer to the
     law.  Returns how many rows were visited."""
-    before, visits = off_island(plan, ws, b), 0
+    best, visits = off_island(plan, ws, b), 0
     keep_best(ws, b)
-    best = before
     for _ in range(ROUNDS):
         for s in range(ws.near_start[b], ws.near_start[b + 1]):
             answer(plan, ws, ws.near_order[s])
@@ -93,7 +93,7 @@ def sticking(nn, np_, nq, pp, pq, qq, bn, bp, bq):
     """-W^-1 b, three scalars; zeros where W is singular."""
     a, b, c = pp * qq - pq * pq, pq * nq - np_ * qq, np_ * pq - pp * nq
     det = nn * a + np_ * b + nq * c
-    if not det > 1e-14 * nn * pp * qq:
+    if not det > SINGULAR * nn * pp * qq:
         return 0.0, 0.0, 0.0
     e, f, g = nn * qq - nq * nq, np_ * nq - nn * pq, nn * pp - np_ * np_
     return (

@@ -81,6 +81,14 @@ def most_friction(plan, k, push):
     return plan.contact_friction[k] * max(push, 0.0)
 
 
+@inlined
+def is_beyond_cone(plan, ws, k, i, held):
+    """Whether contact k, whose normal is row i and whose sticking rows begin at ``held``, takes more friction
+    than it has, by ws.lam."""
+    most = most_friction(plan, k, ws.lam[i])
+    return math.hypot(ws.lam[held], ws.lam[held + 1]) > (1.0 + BEYOND) * most + BEYOND
+
+
 @kernel
 def leaves_cone(plan, state, ws, m):
     """Whether one of the m rows sticks with more than friction bears, by ws.lam."""
@@ -88,8 +96,7 @@ def leaves_cone(plan, state, ws, m):
     for i in range(ws.counts[HELD_ROWS], m):
         k = ws.rows[i]
         if state.grip[k] == STICKS and rubs(plan, k):
-            most = most_friction(plan, k, ws.lam[i])
-            if math.hypot(ws.lam[held], ws.lam[held + 1]) > (1.0 + BEYOND) * most + BEYOND:
+            if is_beyond_cone(plan, ws, k, i, held):
                 return True
             held += 2
     return False

@@ -16,15 +16,14 @@ from hapticsim.kernels.events.resolve_contacts import GAP_TOUCH, PUSH_ZERO, RATE
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import BEGINS, HELD_ROWS, SLIPPING
-from hapticsim.kernels.rows.along_surface import is_flat, remainder_along, slip_velocity, speed_along
+from hapticsim.kernels.rows.along_surface import is_flat, remainder_along, speed_along
 from hapticsim.kernels.rows.row_table import FREE, HELD, evaluate_rows, list_rows, rate_of
 from hapticsim.kernels.rows.rub import (
-    BEYOND,
     NONE,
     SLIDES,
     SLOW,
     STICKS,
-    most_friction,
+    is_beyond_cone,
     needs_a_step,
     rubs,
     tangent_force,
@@ -55,7 +54,7 @@ def resolve_rubbing(plan, state, inp, ws, out, t, leaving):
         follow_guards(plan, state, ws, out, m, t)
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
     wake_touched(plan, state, ws, GAP_CAPTURE)
-    stepped = state.volume[0] == AFTER_STEP
+    stepped = state.volume[0] == AFTER_STEP  # until speeds are chosen again
     for k in range(plan.contacts):
         if state.mode[k] == HELD:
             if is_lost(plan, state, k, ws.X) or gap(plan, state, k, ws.X) > GAP_CAPTURE:
@@ -150,7 +149,8 @@ def begin_after_step(plan, state, ws, out, k, t):
 
 @kernel
 def follow_guards(plan, state, ws, out, m, t):
-    """Change what the guards ws.guard1 of the m rows ask for: the least force or slip is left of these."""
+    """Change what the guards ws.guard1 of the m rows ask for of which next to nothing is left: a contact
+    without push parts, one at its cone slides, one whose slip turned sticks if it is slow."""
     held, stops = 0, False
     for i in range(ws.counts[HELD_ROWS], m):
         k = ws.rows[i]
@@ -208,11 +208,9 @@ def change_by_forces(plan, state, ws, out, m, t):
             part(plan, state, out, k, t)
             ws.parts[k] = 1
             changes = True
-        elif sticks:
-            most = most_friction(plan, k, ws.lam[i])
-            if math.hypot(ws.lam[first], ws.lam[first + 1]) > (1.0 + BEYOND) * most + BEYOND:
-                slide(plan, state, ws, out, k, first, t)
-                changes = True
+        elif sticks and is_beyond_cone(plan, ws, k, i, first):
+            slide(plan, state, ws, out, k, first, t)
+            changes = True
     return changes
 
 
@@ -227,8 +225,7 @@ def is_consistent(plan, state, ws, m):
         k = ws.rows[i]
         if not rubs(plan, k) or state.grip[k] != SLIDES:
             continue
-        x, y, z = slip_velocity(plan, state, k, ws)
-        if math.sqrt(x * x + y * y + z * z) > SLOW:
+        if speed_along(plan, state, k, ws) > SLOW:
             continue
         d, total = state.slide_W[k], 0.0
         for j in range(ws.counts[SLIPPING]):
@@ -246,6 +243,6 @@ def is_consistent(plan, state, ws, m):
             for r in range(ws.u0.size):
                 total += ws.A[0, r] * ws.du[0, r]
             good = good and total >= -allowed
-    if not good or m > 0:
+    if m > 0:
         evaluate_rows(plan, state, ws.q0, ws.u0, 0.0, m, ws)  # row 0 was scratch
     return good

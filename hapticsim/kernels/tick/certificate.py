@@ -12,7 +12,8 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import BEFORE, DONE, END
 from hapticsim.kernels.rows.along_surface import slip_velocity
-from hapticsim.kernels.rows.rub import SLIDES, most_friction, rubs
+from hapticsim.kernels.rows.row_table import rate_of
+from hapticsim.kernels.rows.rub import STICKS, most_friction, rubs
 
 # Output.certificate: how deep [m] what pushes is as the tick begins; by how much [N] forces leave their
 # cones, a pull counts; how far [m/s] rates along normals are from what the contacts allow; how far [m/s]
@@ -50,17 +51,21 @@ def certify_rows(plan, state, out, ws, m):
 @kernel
 def certify_rub(plan, state, out, ws, m):
     """How far the friction of the contacts among the m rows is beyond its cone, and from against the slip."""
-    of = out.certificate
+    of, held = out.certificate, 0
     for i in range(ws.counts[HELD_ROWS], m):
         k = ws.rows[i]
         if not rubs(plan, k):
             continue
-        f = out.friction_W[k]
+        f, off = out.friction_W[k], 0.0
         size = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
         of[CONE] = max(of[CONE], size - most_friction(plan, k, out.force[k]))
-        x, y, z = slip_velocity(plan, state, k, ws)
-        along = (x * f[0] + y * f[1] + z * f[2]) / size if size > 0.0 and state.grip[k] == SLIDES else 0.0
-        of[FRICTION] = max(of[FRICTION], math.sqrt(x * x + y * y + z * z) + along)
+        if state.grip[k] == STICKS:
+            off = math.hypot(rate_of(ws.A, held, out.u, ws.b), rate_of(ws.A, held + 1, out.u, ws.b))
+            held += 2
+        elif size > 0.0:
+            x, y, z = slip_velocity(plan, state, k, ws)
+            off = math.sqrt(x * x + y * y + z * z) + (x * f[0] + y * f[1] + z * f[2]) / size
+        of[FRICTION] = max(of[FRICTION], off)
 
 
 @kernel

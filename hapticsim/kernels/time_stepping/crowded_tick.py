@@ -1,4 +1,5 @@
-"""An exact tick that lacks rows for what touches, or events for what comes in, becomes one time step.
+"""An exact tick that lacks rows for what touches, or events for what comes in, becomes one time step; so does
+one in which what rubs strikes, or does what no exact tick says (rubbing/resolve_rubbing.py).
 
 So nothing is let through, and nothing stands still.  Ticks are exact again as soon as there are rows for all
 that holds.
@@ -12,7 +13,7 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, OVERFLOWS, REHEARSAL
 from hapticsim.kernels.motion.energy import SPARE
 from hapticsim.kernels.rows.row_table import FREE, HELD
-from hapticsim.kernels.rows.rub import needs_a_step
+from hapticsim.kernels.rows.rub import NONE, needs_a_step
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP, record
 from hapticsim.kernels.time_stepping.near_contacts import let_go
 from hapticsim.kernels.units import gap, sleep_again, take_time_step
@@ -76,7 +77,7 @@ def step_from_start(plan, state, inp, out, ws):
             if state.mode[k] >= FREE:
                 state.impulse[k] = 0.0  # of some earlier step
     if plan.sticking_rows != 0:
-        forget_grips(plan, state, out)
+        forget_grips(plan, state, out, ws)
     take_time_step(plan, state, inp, out, ws)
     if out.counts[REHEARSAL] == 0:
         let_open_go(plan, state, out, ws)
@@ -88,11 +89,12 @@ def step_from_start(plan, state, inp, out, ws):
 
 
 @kernel
-def forget_grips(plan, state, out):
-    """What contacts do after a time step is asked anew; its impulses begin with the forces told last."""
+def forget_grips(plan, state, out, ws):
+    """What contacts do after a time step is asked anew.  Its impulses begin with the forces of this tick
+    where they were told, else, as all others, with those of the step before."""
     for k in range(plan.contacts):
-        state.grip[k] = 0
-        if state.mode[k] == HELD:
+        state.grip[k] = NONE
+        if state.mode[k] == HELD and ws.sampled[0] == 1:
             state.impulse[k] = plan.tick_s * max(out.force[k], 0.0)
             for c in range(3):
                 state.friction_impulse_W[k, c] = plan.tick_s * out.friction_W[k, c]
