@@ -330,6 +330,7 @@ def _plan(
         **plan_of_hulls(candidates),
         **plan_of_volumes(scene, candidates, place),
         restitution=np.array([pair.restitution for pair in pair_of], float),
+        plastic_below=np.array([pair.plastic_below for pair in pair_of], float),
         contact_friction=np.array([pair.friction for pair in pair_of], float),
         **table,
         stop_frame=len(equations.frames),

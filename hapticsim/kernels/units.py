@@ -51,7 +51,7 @@ FEASIBLE = boolean(_PLAN, _WORKSPACE, int64)
 FRICTION = types.void(_PLAN, _STATE, _vec, _vec, f8, int64, f8, _WORKSPACE, _vec)
 STICKING = types.void(_PLAN, _STATE, _WORKSPACE)
 TANGENTS = types.void(_PLAN, _STATE, _WORKSPACE, int64)
-CONES = types.void(_PLAN, _WORKSPACE, int64)
+CONES = types.void(_PLAN, _WORKSPACE, int64, f8)
 TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
 SLEEP = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE)
 THROUGH = boolean(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
@@ -298,9 +298,9 @@ def write_tangents(plan, state, ws, i):
 
 
 @inlined
-def solve_cones(plan, ws, n):
+def solve_cones(plan, ws, n, met):
     """Impulses of n near contacts, some of which rub: ``cones.cone_rounds.solve_cones``."""
-    _cones_at(plan.solve_cones)(plan, ws, n)
+    _cones_at(plan.solve_cones)(plan, ws, n, met)
 
 
 @inlined

@@ -69,6 +69,9 @@ class Shape:
         return hashlib.sha256(" ".join(prints).encode()).hexdigest()
 
 
+PLASTIC_BELOW = 5e-3  # [m/s], so that bouncing ends; [rad/s] of stops of joints that turn
+
+
 @dataclass(frozen=True, eq=False)
 class ContactPair:
     """Two shapes that may touch: rigid, unilateral, with Coulomb friction or none."""
@@ -77,6 +80,7 @@ class ContactPair:
     b: str
     restitution: float = 0.0  # speed after an impact by speed before it
     friction: float = 0.0  # coefficient of Coulomb friction
+    plastic_below: float = PLASTIC_BELOW  # [m/s] what strikes no faster is not thrown back
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,11 +8,12 @@ from numba import njit
 
 from hapticsim.kernels.cones import cone_rounds
 from hapticsim.kernels.cones.newton import nearest_in_cone
-from tests.kernel_access import INT, PLAN, WORKSPACE, compiled
+from hapticsim.kernels.time_stepping.gauss_seidel import MET
+from tests.kernel_access import FLOAT, INT, PLAN, WORKSPACE, compiled
 from tests.kernels.test_gauss_seidel import Problem
 from tests.seeds import seeds
 
-solve_cones = compiled(cone_rounds.solve_cones, PLAN, WORKSPACE, INT)
+solve_cones = compiled(cone_rounds.solve_cones, PLAN, WORKSPACE, INT, FLOAT)
 
 
 class ConeProblem(Problem):
@@ -65,7 +66,7 @@ def test_what_is_found_is_in_its_cones_and_the_certificate_says_how_far_it_is_fr
     for seed in range(first, first + 50):
         rng = np.random.default_rng(seed)
         problem = ConeProblem(rng, int(rng.integers(1, 9)), friction)
-        solve_cones(problem.plan, problem.ws, len(problem.A))
+        solve_cones(problem.plan, problem.ws, len(problem.A), MET)
         push, rub, outside = problem.off()
         told = problem.ws.cone_residual
         assert told[0] == pytest.approx(push, abs=1e-9) and told[1] == pytest.approx(rub, abs=1e-9)
@@ -95,7 +96,7 @@ def test_speeds_are_those_of_the_plain_method(seed: int):
     rng = np.random.default_rng(1000 + seed)
     problem = ConeProblem(rng, int(rng.integers(1, 7)), 0.1)
     n = len(problem.A)
-    solve_cones(problem.plan, problem.ws, n)
+    solve_cones(problem.plan, problem.ws, n, MET)
     A, T = np.ascontiguousarray(problem.A), np.ascontiguousarray(problem.T)
     YA, YT = (np.ascontiguousarray(np.linalg.solve(problem.M, rows.T).T) for rows in (A, T))
     mass, rub_mass = 1.0 / np.array(problem.ws.near_mobility[:n]), np.array(problem.ws.rub_mass[:n])

@@ -84,7 +84,8 @@ def contact_pairs(
                 of_solids = "" if count == len(pairs) + 1 else ", each hull of a decomposed mesh counted"
                 raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes{of_solids}: name fewer.")
             seen.add(_key(a, b))
-            pairs.append(ContactPair(a.name, b.name, float(entry.restitution), float(entry.friction)))
+            below = float(entry.plastic_below_m_per_s)
+            pairs.append(ContactPair(a.name, b.name, float(entry.restitution), float(entry.friction), below))
     return tuple(pairs)
 
 

@@ -34,7 +34,7 @@ from hapticsim.config.schema.robot import (
     Words,
 )
 from hapticsim.config.schema.settings import FromMapping
-from hapticsim.model.scene import MAX_ROWS, MOST_ROWS
+from hapticsim.model.scene import MAX_ROWS, MOST_ROWS, PLASTIC_BELOW
 from hapticsim.model.settings import (
     CouplerSettings,
     JointFrictionSettings,
@@ -228,6 +228,9 @@ class ContactEntry(Section):
     )
     restitution: Annotated[float, Field(ge=0.0, le=1.0)] = Field(
         default=0.0, description="speed after an impact by speed before it"
+    )
+    plastic_below_m_per_s: Annotated[float, Field(ge=1e-9, le=1.0)] = Field(
+        default=PLASTIC_BELOW, description="what strikes no faster is not thrown back, so that bouncing ends"
     )
     friction: Annotated[float, Field(ge=0.0, le=MOST_FRICTION)] = Field(
         default=0.0,

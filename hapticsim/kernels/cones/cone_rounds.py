@@ -26,7 +26,6 @@ from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.time_stepping.few_pushes import clear_speeds, has_few, solve_few
 from hapticsim.kernels.time_stepping.gauss_seidel import (
     FEWEST,
-    MET,
     MOST,
     PATIENCE,
     TRIES,
@@ -40,14 +39,16 @@ from hapticsim.kernels.time_stepping.near_contacts import push_row, rate_of_row
 from hapticsim.kernels.time_stepping.near_islands import order_near
 
 EARLY = 60  # rounds over an island before that
-ENOUGH = 5e-7  # [m/s] what is farther from the law after both is solved contact by contact
+ENOUGH = 5.0  # times ``met``: what is farther from the law after both is solved contact by contact
 
 
-def solve_cones(plan, ws, n):
+def solve_cones(plan, ws, n, met):
     """Improve the impulses of the n near contacts, ws.near_x and ws.rub_x, and the speeds ws.us after them,
     so that rows have at least the rates ws.near_least and friction follows Coulomb's law.
 
-    ws.cone_residual becomes how far the worst contact is from that [m/s].
+    met   [m/s] where all contacts are no farther from it, nothing nearer is looked for.
+    Expects the speeds without impulses in ws.free_u.  ws.cone_residual becomes how far the worst contact is
+    from the law [m/s].
     """
     find_masses(ws, n)
     islands, visits, rows = order_near(plan, ws, n), VISITS, n
@@ -57,9 +58,9 @@ def solve_cones(plan, ws, n):
             continue
         most = min(MOST, max(FEWEST, visits // rows))
         if rubs(ws, b):
-            spent = solve_rubbing_island(plan, ws, b, most)
+            spent = solve_rubbing_island(plan, ws, b, most, met)
         else:
-            spent, _ = solve_island(plan, ws, b, most, ws.near_least, MET, ws.near_x, ws.us)
+            spent, _ = solve_island(plan, ws, b, most, ws.near_least, met, ws.near_x, ws.us)
         visits, rows = visits - spent, rows - own
     certify(plan, ws, n)
 
@@ -74,23 +75,23 @@ def rubs(ws, b):
 
 
 @kernel
-def solve_rubbing_island(plan, ws, b, most):
+def solve_rubbing_island(plan, ws, b, most, met):
     """The same of island b, in so many rounds at most; return how many rows they visited.
 
     Directions may go in a circle for ever, which plain rounds do not.
     """
-    visits = go_rounds(plan, ws, b, min(most, EARLY), True)
-    if off_island(plan, ws, b) > MET:
-        improve_island(plan, ws, b, MET)
-        if off_island(plan, ws, b) > ENOUGH:
-            visits += solve_exactly(plan, ws, b)
-        if most > EARLY and off_island(plan, ws, b) > MET:
-            visits += go_rounds(plan, ws, b, most - EARLY, False)
+    visits = go_rounds(plan, ws, b, min(most, EARLY), met, True)
+    if off_island(plan, ws, b) > met:
+        improve_island(plan, ws, b, met)
+        if off_island(plan, ws, b) > ENOUGH * met:
+            visits += solve_exactly(plan, ws, b, met)
+        if most > EARLY and off_island(plan, ws, b) > met:
+            visits += go_rounds(plan, ws, b, most - EARLY, met, False)
     return visits
 
 
 @kernel
-def go_rounds(plan, ws, b, most, follows):
+def go_rounds(plan, ws, b, most, met, follows):
     """So many rounds over island b at most, with the direction of those before where it ``follows``; return
     how many rows they visited."""
     x, v, first, end = ws.near_x, ws.us, ws.near_start[b], ws.near_start[b + 1]
@@ -121,10 +122,10 @@ def go_rounds(plan, ws, b, most, follows):
             v,
         )
         visits += end - first
-        if worst <= MET or turn == most - 1:
+        if worst <= met or turn == most - 1:
             break
         if follows and (turn + 1) % PATIENCE == 0 and turn < TRIES * PATIENCE and has_few(ws, b):
-            solve_few(ws, b, ws.near_least, 0.1 * MET, x, v)
+            solve_few(ws, b, ws.near_least, 0.1 * met, x, v)
             forget_way(plan, ws, b)
             before = 0.0
             continue

@@ -19,7 +19,6 @@ from hapticsim.kernels.cones.law import off_island
 from hapticsim.kernels.cones.newton import keep_best, put_best
 from hapticsim.kernels.cones.tangents import response_between
 from hapticsim.kernels.machine_code.jit import inlined, kernel
-from hapticsim.kernels.time_stepping.gauss_seidel import MET
 from hapticsim.kernels.time_stepping.near_contacts import push_row, rate_of_row
 
 ANGLES = 32  # directions in which a change of sign is looked for
@@ -30,9 +29,12 @@ LEAST = 1e-12  # of W_nn, that is left of it by friction: less is none
 
 
 @kernel
-def solve_exactly(plan, ws, b):
+def solve_exactly(plan, ws, b, met):
     """Rounds over island b, each contact with its exact answer; what was there stays if it was nearer to the
-    law.  Returns how many rows were visited."""
+    law.  Returns how many rows were visited.
+
+    met   [m/s] where all contacts are no farther from the law, no more rounds are made.
+    """
     best, visits = off_island(plan, ws, b), 0
     keep_best(ws, b)
     for _ in range(ROUNDS):
@@ -43,9 +45,9 @@ def solve_exactly(plan, ws, b):
         if now < best:
             best = now
             keep_best(ws, b)
-        if now <= MET:
+        if now <= met:
             break
-    if best > MET or not off_island(plan, ws, b) <= MET:
+    if best > met or not off_island(plan, ws, b) <= met:
         put_best(plan, ws, b)
     return visits
 

@@ -58,7 +58,6 @@ ROWS_FULL = int(Event.ROWS_FULL)
 GAP_TOUCH = 1e-10  # [m] closer than this counts as touching when contacts are resolved
 PUSH_ZERO = 1e-10  # [m] rows whose force guards are below this leave with the one that fired
 RATE_REST = 1e-9  # [m/s] slower than this counts as resting
-RATE_BOUNCE = 5e-3  # [m/s] slower impacts are plastic, so that bouncing ends
 ENERGY_SEEN = 1e-15  # [J] less than this is rounding
 
 
@@ -176,7 +175,7 @@ def strike(plan, state, inp, ws, out, t, first, m):
         rate = rate_of(ws.A, i, ws.u0, ws.b)
         if rate < -RATE_REST * 1e-3:
             hit = True
-        if rate < -RATE_BOUNCE:
+        if rate < -plan.plastic_below[ws.rows[i]]:
             rate *= 1.0 + plan.restitution[ws.rows[i]]
         ws.c[i - first] = rate
     if hit:

@@ -216,6 +216,7 @@ class Plan(Block, packed=True):
     pair_b: IntVector = of("pairs")  # -1: a plane
     pair_first: IntVector = of("pairs + 1")  # its first candidate
     restitution: Vector = of("nk")  # speed after an impact by speed before it, 0 to 1
+    plastic_below: Vector = of("nk")  # [m/s] what strikes no faster is not thrown back
     contact_friction: Vector = of("nk")  # coefficient of Coulomb friction
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...

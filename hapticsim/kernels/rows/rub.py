@@ -17,6 +17,7 @@ from hapticsim.kernels.rows.along_surface import (
     is_flat,
     normal_and_centre,
     slip_velocity,
+    speed_along,
 )
 from hapticsim.kernels.rows.row_table import HELD
 
@@ -43,6 +44,15 @@ def needs_a_step(plan, state, ws):
             if rubs(plan, k) and not is_flat(plan, state, k):
                 return True
     return rows > ws.rows.size
+
+
+@kernel
+def rests(plan, state, ws):
+    """Whether a contact that slides is at rest, as where others of its body stick: it may stick, too."""
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and state.grip[k] == SLIDES and speed_along(plan, state, k, ws) <= SLOW:
+            return True
+    return False
 
 
 @inlined

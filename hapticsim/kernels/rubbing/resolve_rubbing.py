@@ -1,8 +1,8 @@
 """What is done where contacts rub and a guard fires, or forces change as a tick begins.
 
-Of contacts that are held each slides, sticks, or parts.  What the guards say is tried, and the forces after
-it say what else has to change; so on until nothing has.  A tick becomes a time step where something strikes,
-because impulses with friction are found there, and where no answer is found: then nothing is guessed.
+Where something strikes, impulses come first (strike_in_cones.py).  Of contacts that are held each slides,
+sticks, or parts.  What the guards say is tried, and the forces after it say what else has to change; so on
+until nothing has.  A tick becomes a time step where no answer is found: then nothing is guessed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hapticsim.kernels.events.inside import GAP_CAPTURE, forget_feature, hold_at
 from hapticsim.kernels.events.resolve_contacts import GAP_TOUCH, PUSH_ZERO, RATE_REST, TOUCH
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.memory.arrays import BEGINS, HELD_ROWS, SLIPPING
+from hapticsim.kernels.memory.arrays import BEGINS, CHOICES, EVENTS, HELD_ROWS, SLIPPING
 from hapticsim.kernels.rows.along_surface import is_flat, remainder_along, speed_along
 from hapticsim.kernels.rows.row_table import FREE, HELD, evaluate_rows, list_rows, rate_of
 from hapticsim.kernels.rows.rub import (
@@ -25,9 +25,11 @@ from hapticsim.kernels.rows.rub import (
     STICKS,
     is_beyond_cone,
     needs_a_step,
+    rests,
     rubs,
     tangent_force,
 )
+from hapticsim.kernels.rubbing.strike_in_cones import strike_in_cones
 from hapticsim.kernels.solve.row_forces import change_speeds
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP, record
 from hapticsim.kernels.units import choose_speeds, gap, stage, terms, wake_touched, write_contact_row
@@ -47,27 +49,32 @@ def resolve_rubbing(plan, state, inp, ws, out, t, leaving):
               rounding says.
     ws.left_out becomes 1 where the tick has to become a time step.
     """
-    m = list_rows(plan, state, ws)
+    m, events, choices, again = list_rows(plan, state, ws), out.counts[EVENTS], out.counts[CHOICES], False
     for k in range(plan.contacts):
         ws.parts[k] = 0
     if leaving == 1:
         follow_guards(plan, state, ws, out, m, t)
+    elif rests(plan, state, ws):
+        hold_what_rests(plan, state, ws)
+        again = t == 0.0
     terms(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0])
     wake_touched(plan, state, ws, GAP_CAPTURE)
-    stepped = state.volume[0] == AFTER_STEP  # until speeds are chosen again
+    stepped, strikes = state.volume[0] == AFTER_STEP, False  # until speeds are chosen again
     for k in range(plan.contacts):
         if state.mode[k] == HELD:
             if is_lost(plan, state, k, ws.X) or gap(plan, state, k, ws.X) > GAP_CAPTURE:
                 part(plan, state, out, k, t)
             elif stepped:
-                begin_after_step(plan, state, ws, out, k, t)
+                strikes = begin_after_step(plan, state, ws, out, k, t) or strikes
         elif state.mode[k] == FREE and not is_far(state, ws, k) and is_near(plan, state, ws, k, GAP_TOUCH):
             write_contact_row(plan, state, k, 0, ws)
             rate = rate_of(ws.A, 0, ws.u0, ws.b)
-            if rate < -RATE_REST:  # it strikes
-                ws.left_out[0] = 1
+            if rate < -RATE_REST:
+                strikes = True
             elif rate <= RATE_REST:
                 hold(plan, state, ws, out, k, t)
+    if strikes and not strike_in_cones(plan, state, inp, ws, out, t):
+        ws.left_out[0] = 1
     if needs_a_step(plan, state, ws):
         ws.left_out[0] = 1
     changes = True
@@ -79,7 +86,18 @@ def resolve_rubbing(plan, state, inp, ws, out, t, leaving):
     if changes or not is_consistent(plan, state, ws, m):
         ws.left_out[0] = 1
     put_on_rates(plan, state, ws, m)
+    if again and goes_on(plan, state, ws):  # nothing happened
+        out.counts[EVENTS], out.counts[CHOICES] = events, choices
     return m
+
+
+@kernel
+def goes_on(plan, state, ws):
+    """Whether every contact does what it did as the tick began."""
+    for k in range(plan.contacts):
+        if state.mode[k] != ws.good_mode[k] or state.grip[k] != ws.good_grip[k]:
+            return False
+    return True
 
 
 @kernel
@@ -131,7 +149,8 @@ def hold(plan, state, ws, out, k, t):
 
 @kernel
 def begin_after_step(plan, state, ws, out, k, t):
-    """Say what contact k does after a time step, which holds what parts, too.
+    """Say what contact k does after a time step, which holds what parts, too; True where it strikes now,
+    because it closed its gap in the step.
 
     What it left a little deep stays so: to lift it out would take energy that nothing pays.
     """
@@ -139,12 +158,11 @@ def begin_after_step(plan, state, ws, out, k, t):
     rate = rate_of(ws.A, 0, ws.u0, ws.b)
     if rate > RATE_STEP:
         part(plan, state, out, k, t)
-        return
-    if rate < -RATE_STEP:  # it closed its gap in the step, and strikes now
-        ws.left_out[0] = 1
+        return False
     state.depth[k] += min(open_by, 0.0)
     if rubs(plan, k):
         state.grip[k] = STICKS if speed_along(plan, state, k, ws) <= RATE_STEP else SLIDES
+    return rate < -RATE_STEP
 
 
 @kernel
@@ -179,6 +197,14 @@ def stop_slow(plan, state, ws, out, t):
             if speed <= STOPPED:
                 state.grip[k] = STICKS
                 record(out, EVENT_STICKS, k, speed, t)
+
+
+@kernel
+def hold_what_rests(plan, state, ws):
+    """Let stick whatever slides and is at rest; the forces say whether it goes on to slide."""
+    for k in range(plan.contacts):
+        if state.mode[k] == HELD and state.grip[k] == SLIDES and speed_along(plan, state, k, ws) <= SLOW:
+            state.grip[k] = STICKS
 
 
 @kernel

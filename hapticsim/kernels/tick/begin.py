@@ -11,6 +11,7 @@ from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.rows.row_table import FREE, list_rows
+from hapticsim.kernels.rows.rub import rests
 from hapticsim.kernels.solve.speed_selection import UNCHOSEN, record
 from hapticsim.kernels.tick.piece_start import LOOKING, RESOLVED
 from hapticsim.kernels.units import (
@@ -40,7 +41,7 @@ def begin_tick(plan, state, inp, out, ws):
     if kept < m:
         m = kept
         pulls = start_piece(plan, state, inp, out, ws, 0.0, m, LOOKING)
-    if touching(plan, state, ws, out, m) or pulls:
+    if touching(plan, state, ws, out, m) or pulls or (plan.sticking_rows != 0 and rests(plan, state, ws)):
         m = resolve(plan, state, inp, ws, out, 0.0, 0)
         start_piece(plan, state, inp, out, ws, 0.0, m, RESOLVED)
         find_far_pairs(plan, ws, 1)  # what was resolved may be faster

@@ -17,7 +17,6 @@ import math
 from hapticsim.codes import Event
 from hapticsim.kernels.events.inside import GAP_DEEP
 from hapticsim.kernels.events.observe import copy, report
-from hapticsim.kernels.events.resolve_contacts import RATE_BOUNCE
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import PIECES, REHEARSAL
 from hapticsim.kernels.motion.energy import FIRST, POWER, begin_balance, divide_piece
@@ -194,7 +193,7 @@ def find_impulses(plan, state, ws, n):
 def solve_contacts(plan, ws, n):
     """Impulses of the n near contacts, and the speeds ws.us after them."""
     if ws.rubbing[0] > 0:
-        solve_cones(plan, ws, n)
+        solve_cones(plan, ws, n, MET)
     else:
         solve_pushes(plan, ws, n, ws.near_least, MET, ws.near_x, ws.us)
         certify_pushes(ws, n)
@@ -210,7 +209,7 @@ def bounce_rate(plan, ws, i):
     if e == 0.0:
         return 0.0
     before, after = rate_along(ws, i, ws.u0), rate_along(ws, i, ws.free_u)
-    if before >= -RATE_BOUNCE or open_by + plan.tick_s * min(before, after) > 0.0:
+    if before >= -plan.plastic_below[ws.near[i]] or open_by + plan.tick_s * min(before, after) > 0.0:
         return 0.0
     part = min(1.0, open_by / (-before * plan.tick_s))
     return -e * (before + part * (after - before))
