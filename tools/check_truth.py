@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 import truth.impacts
 import truth.oscillators
+import truth.rolling
 import truth.rubbing  # noqa: F401  (they fill TRUTHS)
 from reporting import Found, machine, machine_line, parser_of, report, show_targets, target
 from rich.box import SIMPLE

@@ -20,7 +20,7 @@ from hapticsim.kernels.memory.arrays import BEGINS, HELD_ROWS
 from hapticsim.kernels.motion.stage import solve_embedded
 from hapticsim.kernels.rows.along_surface import add_row_along, slip_velocity, speed_along
 from hapticsim.kernels.rows.row_table import HELD
-from hapticsim.kernels.rows.rub import SLIDES, SLOW, rubs, slide_direction
+from hapticsim.kernels.rows.rub import SLIDES, SLOW, carried_direction, rubs, slide_direction
 from hapticsim.kernels.solve.islands import island_of_row
 from hapticsim.kernels.solve.row_forces import write_row_forces
 
@@ -97,9 +97,9 @@ def turns_too_fast(plan, state, ws, seconds):
         if state.mode[k] == HELD and rubs(plan, k) and state.grip[k] == SLIDES:
             if ws.turns_by[k] * seconds > FOLLOWED:
                 x, y, z = slip_velocity(plan, state, k, ws)
-                d = state.slide_W[k]
-                along = x * d[0] + y * d[1] + z * d[2]
-                x, y, z = x - along * d[0], y - along * d[1], z - along * d[2]
+                dx, dy, dz = carried_direction(plan, state, k, ws)
+                along = x * dx + y * dy + z * dz
+                x, y, z = x - along * dx, y - along * dy, z - along * dz
                 if math.sqrt(x * x + y * y + z * z) > STRAIGHT * abs(along) + SLOW:
                     return True
     return False

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 
-from hapticsim.codes import Grip
+from hapticsim.codes import ON_PLANE, Grip
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.rows.along_surface import (
     both_tangents,
-    is_flat,
+    has_slip_rows,
     normal_and_centre,
     slip_velocity,
     speed_along,
@@ -41,7 +41,7 @@ def needs_a_step(plan, state, ws):
     for k in range(plan.contacts):
         if state.mode[k] == HELD:
             rows += 3 if rubs(plan, k) else 1
-            if rubs(plan, k) and not is_flat(plan, state, k):
+            if rubs(plan, k) and not has_slip_rows(plan, state, k):
                 return True
     return rows > ws.rows.size
 
@@ -56,6 +56,22 @@ def rests(plan, state, ws):
 
 
 @inlined
+def carried_direction(plan, state, k, ws):
+    """The direction that contact k slid along as the piece began, three scalars, carried on with its surface:
+    that across the normal which it has now."""
+    d = state.slide_W[k]
+    if plan.surface_kind[k] == ON_PLANE:
+        return d[0], d[1], d[2]
+    nx, ny, nz, _, _, _ = normal_and_centre(plan, state, k, ws.X)
+    along = nx * d[0] + ny * d[1] + nz * d[2]
+    x, y, z = d[0] - along * nx, d[1] - along * ny, d[2] - along * nz
+    size = math.sqrt(x * x + y * y + z * z)
+    if not size > 0.0:
+        return d[0], d[1], d[2]
+    return x / size, y / size, z / size
+
+
+@inlined
 def slide_direction(plan, state, k, begins, ws):
     """Unit vector in the world, three scalars, that contact k slides along.
 
@@ -65,15 +81,14 @@ def slide_direction(plan, state, k, begins, ws):
     begins   1: the piece begins, and its direction is remembered.
     """
     x, y, z = slip_velocity(plan, state, k, ws)
-    d = state.slide_W[k]
-    size, along = math.sqrt(x * x + y * y + z * z), x * d[0] + y * d[1] + z * d[2]
-    beside = math.sqrt((x - along * d[0]) ** 2 + (y - along * d[1]) ** 2 + (z - along * d[2]) ** 2)
+    dx, dy, dz = carried_direction(plan, state, k, ws)
+    size, along = math.sqrt(x * x + y * y + z * z), x * dx + y * dy + z * dz
+    beside = math.sqrt((x - along * dx) ** 2 + (y - along * dy) ** 2 + (z - along * dz) ** 2)
     if size > SLOW and beside > LINE * along and (begins == 1 or along > 0.0):
-        x, y, z = x / size, y / size, z / size
-        if begins == 1:
-            d[0], d[1], d[2] = x, y, z
-        return x, y, z
-    return d[0], d[1], d[2]
+        dx, dy, dz = x / size, y / size, z / size
+    if begins == 1:
+        state.slide_W[k, 0], state.slide_W[k, 1], state.slide_W[k, 2] = dx, dy, dz
+    return dx, dy, dz
 
 
 @kernel
@@ -113,10 +128,12 @@ def leaves_cone(plan, state, ws, m):
 
 
 def write_rub_guards(plan, state, q, u, t, m, scale, ws, guards):
-    """Lower the guards of contacts that rub to what they have left until they slide, or their slip comes to
-    rest; at the frames and row forces in ws.
+    """Write the guards of contacts that rub: what they have left until they slide, or until they part or slip
+    no longer; at the frames and row forces in ws.
 
     scale   [m/N] so that one tolerance serves forces and rates.
+    What sticks slides before it parts.  A guard that is now one thing and now another has a bend, where false
+    position is slow: one scale serves both.
     """
     held = 0
     for i in range(ws.counts[HELD_ROWS], m):
@@ -125,12 +142,12 @@ def write_rub_guards(plan, state, q, u, t, m, scale, ws, guards):
             continue
         if state.grip[k] == STICKS:
             spare = plan.contact_friction[k] * ws.lam[i] - math.hypot(ws.lam[held], ws.lam[held + 1])
-            guards[k] = min(guards[k], scale * spare)
+            guards[k] = scale * spare
             held += 2
         else:
             x, y, z = slip_velocity(plan, state, k, ws)
-            d = state.slide_W[k]
-            guards[k] = min(guards[k], x * d[0] + y * d[1] + z * d[2])
+            dx, dy, dz = carried_direction(plan, state, k, ws)
+            guards[k] = min(scale * ws.lam[i], x * dx + y * dy + z * dz)
 
 
 @kernel

@@ -16,7 +16,7 @@ from hapticsim.kernels.events.resolve_contacts import GAP_TOUCH, PUSH_ZERO, RATE
 from hapticsim.kernels.geometry.edges import is_lost
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import BEGINS, CHOICES, EVENTS, HELD_ROWS, SLIPPING
-from hapticsim.kernels.rows.along_surface import is_flat, remainder_along, speed_along
+from hapticsim.kernels.rows.along_surface import has_slip_rows, remainder_along, speed_along
 from hapticsim.kernels.rows.row_table import FREE, HELD, evaluate_rows, list_rows, rate_of
 from hapticsim.kernels.rows.rub import (
     NONE,
@@ -142,7 +142,7 @@ def hold(plan, state, ws, out, k, t):
     face, height, _ = where_of_free(plan, state, ws, k)
     hold_at(state, k, face, height)
     state.mode[k] = HELD
-    if rubs(plan, k) and is_flat(plan, state, k):
+    if rubs(plan, k) and has_slip_rows(plan, state, k):
         state.grip[k] = STICKS if speed_along(plan, state, k, ws) <= SLOW else SLIDES
     record(out, TOUCH, k, 0.0, t)
 

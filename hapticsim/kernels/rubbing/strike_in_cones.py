@@ -25,7 +25,7 @@ from hapticsim.kernels.events.resolve_contacts import (
 )
 from hapticsim.kernels.linalg.linear import ldl_factor
 from hapticsim.kernels.machine_code.jit import kernel
-from hapticsim.kernels.rows.along_surface import is_flat
+from hapticsim.kernels.rows.along_surface import has_slip_rows
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.rows.rub import NONE, SLIDES, STICKS, rubs
 from hapticsim.kernels.solve.speed_selection import record
@@ -146,7 +146,7 @@ def decide(plan, state, ws, out, n, lost, t):
             state.mode[k] = HELD
             record(out, TOUCH, k, lost, t)
             lost = 0.0
-        if rubs(plan, k) and is_flat(plan, state, k):
+        if rubs(plan, k) and has_slip_rows(plan, state, k):
             state.grip[k] = STICKS if slip_after(ws, i) <= AT_REST else SLIDES
     if lost > ENERGY_SEEN:  # by what parts again at once, or by what held before
         record(out, IMPULSE, struck, lost, t)
