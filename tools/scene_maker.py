@@ -90,6 +90,8 @@ def make(
         trial.scene.pop("joint_friction", None)
         for pair in trial.scene["contacts"]:
             pair["friction"] = draw.choice([0.0, draw.uniform(0.02, 0.3), draw.uniform(0.3, 1.0), 2.0])
+            if pair["friction"] > 0.0:
+                pair["static_over_kinetic"] = draw.choice([1.0, 1.0, 1.3])
     _add_acts(trial, draw)
     trial.scene["max_rows"] = draw.choice(ROWS)
     return trial

@@ -332,6 +332,7 @@ def _plan(
         restitution=np.array([pair.restitution for pair in pair_of], float),
         plastic_below=np.array([pair.plastic_below for pair in pair_of], float),
         contact_friction=np.array([pair.friction for pair in pair_of], float),
+        contact_static=np.array([pair.friction * pair.static_over_kinetic for pair in pair_of], float),
         **table,
         stop_frame=len(equations.frames),
         stop_q=np.array([model.q_slice(joint).start for joint in stopped], np.int64),

@@ -79,7 +79,8 @@ class ContactPair:
     a: str  # shape names
     b: str
     restitution: float = 0.0  # speed after an impact by speed before it
-    friction: float = 0.0  # coefficient of Coulomb friction
+    friction: float = 0.0  # coefficient of Coulomb friction, of what slides
+    static_over_kinetic: float = 1.0  # that of what sticks by it
     plastic_below: float = PLASTIC_BELOW  # [m/s] what strikes no faster is not thrown back
 
 

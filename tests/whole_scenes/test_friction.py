@@ -134,3 +134,27 @@ def test_a_block_sleeps_on_a_slope_and_slides_once_it_is_pushed():
     sim.apply(torque=np.zeros(6))
     sim.step(3000)
     assert np.abs(sim.state.u).max() == 0.0
+
+
+@pytest.mark.parametrize("regime", ["exact", "time_stepping"])
+def test_what_sticks_bears_more_than_what_slides(regime: str):
+    """Static friction is 1.5 of kinetic: between the two a block at rest stays, and one that slides goes on."""
+    holds = 0.2 * G
+    pull = np.array([0.0, 0.0, 0.0, 1.25 * holds, 0.0, 0.0])
+    still = part("0.2, static_over_kinetic: 1.5", regime=regime)
+    still.apply(torque=pull)
+    still.step(200)
+    assert np.abs(still.state.u).max() < 1e-9 and abs(still.state.q[0]) < 1e-9
+    slides = thrown(part("0.2, static_over_kinetic: 1.5", regime=regime), (0.5, 0.0, 0.0))
+    slides.apply(torque=pull)
+    slides.step(200)
+    assert slides.state.u[3] == pytest.approx(0.5 + 0.2 * 0.25 * holds, abs=1e-6)
+    breaks = part("0.2, static_over_kinetic: 1.5", regime=regime)
+    breaks.apply(torque=1.52 / 1.25 * pull)
+    breaks.step(200)
+    assert breaks.state.u[3] == pytest.approx(0.2 * 0.52 * holds, abs=0.01 * holds * 0.2)
+
+
+def test_static_friction_without_friction_is_refused_in_one_sentence():
+    with pytest.raises(ConfigError, match=r"static_over_kinetic = 1\.5 is there without friction"):
+        part("0.0, static_over_kinetic: 1.5")

@@ -200,3 +200,39 @@ def _():
 def one_by_speed(x: float, turning: float, factor: float, slope: float, a: float) -> float:
     """1 / w [s/rad] of a spoke that leans x, which turned so fast at -a."""
     return 1.0 / math.sqrt(turning**2 + factor * (math.cos(slope - a) - math.cos(x + slope)))
+
+
+@truth(
+    "mass on a belt",
+    "sticks and slips: period 2 D / V + (pi + 2 atan(V / (w D))) / w, D = (mu_s - mu_k) g / w^2",
+)
+def _():
+    kinetic, ratio, speed = 0.2, 1.5, 0.1
+    text = f"""
+name: mass on a belt
+robot:
+  bodies:
+    - {{name: belt, inertial: {{mass_kg: 1.0e+10, inertia_kg_m2: {{xx: 1.0, yy: 1.0, zz: 1.0}}}}}}
+    - {{name: light, inertial: {{mass_kg: 1.0e-9, inertia_kg_m2: {{xx: 1.0e-9, yy: 1.0e-9, zz: 1.0e-9}}}}}}
+    - {{name: mass, inertial: {{mass_kg: 1.0, inertia_kg_m2: {{xx: 1.0, yy: 1.0, zz: 1.0}}}}}}
+  joints:
+    - {{name: belt, type: prismatic, parent: world, child: belt, axis: [1, 0, 0]}}
+    - {{name: x, type: prismatic, parent: world, child: light, axis: [1, 0, 0]}}
+    - {{name: z, type: prismatic, parent: light, child: mass, axis: [0, 0, 1]}}
+shapes:
+  - {{name: belt, body: belt, kind: box, half_extents_m: [20, 1, 0.5], origin: {{xyz_m: [0, 0, -0.6]}}}}
+  - {{name: mass, body: mass, kind: sphere, radius_m: 0.1}}
+contacts: [{{between: [mass, belt], friction: {kinetic}, static_over_kinetic: {ratio}}}]
+contact_regime: exact
+torques: [{{joint: x, law: pd, stiffness_N_per_m: 100.0, reference_m: 0.0}}]
+"""
+    bench = Bench(text).begin(u={0: speed, 1: speed}).run(3.0)
+    way = (ratio - 1.0) * kinetic * G / TURNS**2
+    slip = (math.pi + 2.0 * math.atan2(speed / TURNS, way)) / TURNS
+    first, period = ratio * kinetic * G / TURNS**2 / speed, 2.0 * way / speed + slip
+    slides, sticks = bench.times(Event.SLIDES), bench.times(Event.STICKS)
+    return bench, [
+        instant("slips first at", slides[0], first),
+        *(instant(f"sticks, {n + 1}", sticks[n], first + n * period + slip) for n in range(3)),
+        *(instant(f"slips, {n + 1}", slides[n], first + n * period) for n in range(1, 4)),
+    ]

@@ -68,6 +68,11 @@ def contact_pairs(
             named = left
         elif entry.leave_out:
             raise refuse(("contacts", index, "leave_out"), "goes with a * in 'between': remove it.")
+        if entry.static_over_kinetic != 1.0 and entry.friction == 0.0:
+            raise refuse(
+                ("contacts", index, "static_over_kinetic"),
+                f"= {entry.static_over_kinetic:g} is there without friction: give 'friction' as well.",
+            )
         for a, b in named:
             a, b = (a, b) if _kinds(a, b) in PAIRS else (b, a)
             _check_pair(a, b, place, refuse)
@@ -84,9 +89,19 @@ def contact_pairs(
                 of_solids = "" if count == len(pairs) + 1 else ", each hull of a decomposed mesh counted"
                 raise refuse(place, f"makes more than {MOST_PAIRS} pairs of shapes{of_solids}: name fewer.")
             seen.add(_key(a, b))
-            below = float(entry.plastic_below_m_per_s)
-            pairs.append(ContactPair(a.name, b.name, float(entry.restitution), float(entry.friction), below))
+            pairs.append(_pair(entry, a.name, b.name))
     return tuple(pairs)
+
+
+def _pair(entry: ContactEntry, a: str, b: str) -> ContactPair:
+    return ContactPair(
+        a,
+        b,
+        restitution=float(entry.restitution),
+        friction=float(entry.friction),
+        static_over_kinetic=float(entry.static_over_kinetic),
+        plastic_below=float(entry.plastic_below_m_per_s),
+    )
 
 
 def _key(a: Shape, b: Shape) -> frozenset[str]:

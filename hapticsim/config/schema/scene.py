@@ -234,8 +234,10 @@ class ContactEntry(Section):
     )
     friction: Annotated[float, Field(ge=0.0, le=MOST_FRICTION)] = Field(
         default=0.0,
-        description="coefficient of Coulomb friction, of what sticks and of what slides; above 0 in scenes "
-        "without constraints",
+        description="coefficient of Coulomb friction, of what slides; above 0 in scenes without constraints",
+    )
+    static_over_kinetic: Annotated[float, Field(ge=1.0, le=10.0)] = Field(
+        default=1.0, description="coefficient of what sticks by that of what slides; with friction"
     )
     leave_out: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
         default=[], description="pairs of shape names, also with a *, that ``between`` does not mean"

@@ -32,7 +32,7 @@ def against_slip(plan, ws, i, j, push, v):
     at, mass = ws.near_speeds[i], ws.rub_mass[j]
     to_1 = ws.rub_x[j, 0] - mass * rate_of_row(ws.rub_J[2 * j], at, v)
     to_2 = ws.rub_x[j, 1] - mass * rate_of_row(ws.rub_J[2 * j + 1], at, v)
-    return in_disk(to_1, to_2, plan.contact_friction[ws.near[i]] * push)
+    return in_disk(to_1, to_2, ws.rub_most[j] * push)
 
 
 @kernel

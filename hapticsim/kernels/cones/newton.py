@@ -101,7 +101,7 @@ def set_centres(plan, ws, b):
         ws.cone_centre[i, 0] = ws.near_x[i]
         ws.cone_centre[i, 1] = ws.rub_x[j, 0] if j >= 0 else 0.0
         ws.cone_centre[i, 2] = ws.rub_x[j, 1] if j >= 0 else 0.0
-        mu = plan.contact_friction[ws.near[i]]
+        mu = friction_of(ws, i)
         ws.cone_glide[i] = mu * math.hypot(rate[1], rate[2]) if j >= 0 else 0.0
         mass = ws.near_mass[i]
         if j >= 0 and ws.rub_mass[j] > 0.0:
@@ -141,9 +141,9 @@ def nearest_in_cone(a, b, c, mu):
 
 
 @inlined
-def friction_of(plan, ws, i):
+def friction_of(ws, i):
     """mu of the near contact i; of one without friction 0, whose cone is a ray."""
-    return plan.contact_friction[ws.near[i]] if ws.near_rub[i] >= 0 else 0.0
+    return ws.rub_most[ws.near_rub[i]] if ws.near_rub[i] >= 0 else 0.0
 
 
 @kernel
@@ -153,7 +153,7 @@ def take_impulses(plan, ws, b):
         i = ws.near_order[s]
         j, stiff = ws.near_rub[i], ws.cone_stiff[i]
         p, q, r = before_cone(ws, i, 0.0)
-        x, y, z, _ = nearest_in_cone(p, q, r, friction_of(plan, ws, i))
+        x, y, z, _ = nearest_in_cone(p, q, r, friction_of(ws, i))
         ws.near_x[i] = x if stiff > 0.0 else ws.cone_centre[i, 0]
         if j >= 0 and stiff > 0.0:
             ws.rub_x[j, 0], ws.rub_x[j, 1] = y, z
@@ -250,7 +250,7 @@ def begin_cost(plan, ws, b, n):
 def add_contact(plan, ws, i):
     """Add what the near contact i has of the second derivative to ws.cone_H, and of minus the gradient to
     ws.cone_step."""
-    k, mu = ws.cone_stiff[i], friction_of(plan, ws, i)
+    k, mu = ws.cone_stiff[i], friction_of(ws, i)
     if k == 0.0:
         return
     a, b, c = before_cone(ws, i, 0.0)
@@ -345,7 +345,7 @@ def cost_of_contacts(plan, ws, b, part):
         i = ws.near_order[s]
         if ws.cone_stiff[i] > 0.0:
             p, q, r = before_cone(ws, i, part)
-            x, y, z, _ = nearest_in_cone(p, q, r, friction_of(plan, ws, i))
+            x, y, z, _ = nearest_in_cone(p, q, r, friction_of(ws, i))
             cost += (x * x + y * y + z * z) / (2.0 * ws.cone_stiff[i])
     return cost
 

@@ -16,7 +16,9 @@ from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.machine_code.part import from_row
 from hapticsim.kernels.rows.along_surface import both_tangents
 from hapticsim.kernels.rows.row_table import HELD
-from hapticsim.kernels.time_stepping.near_contacts import SOFT, product, write_response
+from hapticsim.kernels.time_stepping.near_contacts import SOFT, product, slip_along, write_response
+
+STUCK = 1e-5  # [m/s] what slips no faster as a step begins has static friction in it
 
 
 def write_tangents(plan, state, ws, i):
@@ -37,9 +39,11 @@ def write_tangents(plan, state, ws, i):
     largest = 0.5 * (mobility_1 + mobility_2) + math.sqrt(half * half + coupled * coupled)
     moves = largest > SOFT * ws.near_mobility[i] and largest > 0.0
     ws.rub_mass[j] = 1.0 / largest if moves else 0.0
-    ws.rub_most[j] = plan.contact_friction[k]
-    before = state.friction_impulse_W[k]
     held = state.mode[k] == HELD and moves
+    ws.rub_most[j] = plan.contact_friction[k]
+    if moves and slip_along(ws, i, ws.u0) <= STUCK:
+        ws.rub_most[j] = plan.contact_static[k]
+    before = state.friction_impulse_W[k]
     for c in range(2):
         along = t[3 * c] * before[0] + t[3 * c + 1] * before[1] + t[3 * c + 2] * before[2]
         ws.rub_x[j, c] = along if held else 0.0

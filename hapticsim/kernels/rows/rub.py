@@ -102,15 +102,21 @@ def tangent_force(plan, state, ws, i):
 
 @inlined
 def most_friction(plan, k, push):
-    """mu N [N] of contact k."""
+    """mu N [N] of contact k, which slides."""
     return plan.contact_friction[k] * max(push, 0.0)
+
+
+@inlined
+def most_static(plan, k, push):
+    """The same of one that sticks."""
+    return plan.contact_static[k] * max(push, 0.0)
 
 
 @inlined
 def is_beyond_cone(plan, ws, k, i, held):
     """Whether contact k, whose normal is row i and whose sticking rows begin at ``held``, takes more friction
     than it has, by ws.lam."""
-    most = most_friction(plan, k, ws.lam[i])
+    most = most_static(plan, k, ws.lam[i])
     return math.hypot(ws.lam[held], ws.lam[held + 1]) > (1.0 + BEYOND) * most + BEYOND
 
 
@@ -141,7 +147,7 @@ def write_rub_guards(plan, state, q, u, t, m, scale, ws, guards):
         if not rubs(plan, k):
             continue
         if state.grip[k] == STICKS:
-            spare = plan.contact_friction[k] * ws.lam[i] - math.hypot(ws.lam[held], ws.lam[held + 1])
+            spare = plan.contact_static[k] * ws.lam[i] - math.hypot(ws.lam[held], ws.lam[held + 1])
             guards[k] = scale * spare
             held += 2
         else:

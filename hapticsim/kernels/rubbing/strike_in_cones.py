@@ -29,7 +29,7 @@ from hapticsim.kernels.rows.along_surface import has_slip_rows
 from hapticsim.kernels.rows.row_table import FREE, HELD
 from hapticsim.kernels.rows.rub import NONE, SLIDES, STICKS, rubs
 from hapticsim.kernels.solve.speed_selection import record
-from hapticsim.kernels.time_stepping.near_contacts import rate_along, rate_of_row, write_near
+from hapticsim.kernels.time_stepping.near_contacts import rate_along, slip_along, write_near
 from hapticsim.kernels.units import solve_cones, terms, write_tangents
 
 LEAVE, IMPULSE = int(Event.LEAVE), int(Event.IMPULSE)
@@ -105,6 +105,7 @@ def write_impulse_rows(plan, state, ws, i):
     ws.near_rub[i], ws.near_least[i], ws.near_x[i] = -1, 0.0, 0.0
     if rubs(plan, k):
         write_tangents(plan, state, ws, i)
+        ws.rub_most[ws.near_rub[i]] = plan.contact_friction[k]
         ws.rub_x[ws.near_rub[i], 0] = ws.rub_x[ws.near_rub[i], 1] = 0.0
 
 
@@ -147,13 +148,6 @@ def decide(plan, state, ws, out, n, lost, t):
             record(out, TOUCH, k, lost, t)
             lost = 0.0
         if rubs(plan, k) and has_slip_rows(plan, state, k):
-            state.grip[k] = STICKS if slip_after(ws, i) <= AT_REST else SLIDES
+            state.grip[k] = STICKS if slip_along(ws, i, ws.u0) <= AT_REST else SLIDES
     if lost > ENERGY_SEEN:  # by what parts again at once, or by what held before
         record(out, IMPULSE, struck, lost, t)
-
-
-@kernel
-def slip_after(ws, i):
-    """Slip [m/s] of the near contact i, which rubs, at the speeds ws.u0."""
-    j, at = ws.near_rub[i], ws.near_speeds[i]
-    return math.hypot(rate_of_row(ws.rub_J[2 * j], at, ws.u0), rate_of_row(ws.rub_J[2 * j + 1], at, ws.u0))

@@ -13,7 +13,7 @@ from hapticsim.kernels.memory.arrays import HELD_ROWS
 from hapticsim.kernels.motion.energy import BEFORE, DONE, END
 from hapticsim.kernels.rows.along_surface import slip_velocity
 from hapticsim.kernels.rows.row_table import rate_of
-from hapticsim.kernels.rows.rub import STICKS, most_friction, rubs
+from hapticsim.kernels.rows.rub import STICKS, most_friction, most_static, rubs
 
 # Output.certificate: how deep [m] what pushes is as the tick begins; by how much [N] forces leave their
 # cones, a pull counts; how far [m/s] rates along normals are from what the contacts allow; how far [m/s]
@@ -58,8 +58,10 @@ def certify_rub(plan, state, out, ws, m):
             continue
         f, off = out.friction_W[k], 0.0
         size = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
-        of[CONE] = max(of[CONE], size - most_friction(plan, k, out.force[k]))
-        if state.grip[k] == STICKS:
+        sticks = state.grip[k] == STICKS
+        most = most_static(plan, k, out.force[k]) if sticks else most_friction(plan, k, out.force[k])
+        of[CONE] = max(of[CONE], size - most)
+        if sticks:
             off = math.hypot(rate_of(ws.A, held, out.u, ws.b), rate_of(ws.A, held + 1, out.u, ws.b))
             held += 2
         elif size > 0.0:

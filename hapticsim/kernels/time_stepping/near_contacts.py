@@ -425,6 +425,13 @@ def rate_along(ws, i, u):
 
 
 @kernel
+def slip_along(ws, i, u):
+    """Slip [m/s] of the near contact i, which rubs, along its surface."""
+    j, at = ws.near_rub[i], ws.near_speeds[i]
+    return math.hypot(rate_of_row(ws.rub_J[2 * j], at, u), rate_of_row(ws.rub_J[2 * j + 1], at, u))
+
+
+@kernel
 def push_along(ws, i, impulse, u):
     """Add to u what an impulse [N s] at the near contact i changes."""
     push_row(ws.near_Y[i], ws.near_speeds[i], impulse, u)
