@@ -138,7 +138,7 @@ def test_a_block_sleeps_on_a_slope_and_slides_once_it_is_pushed():
 
 @pytest.mark.parametrize("regime", ["exact", "time_stepping"])
 def test_what_sticks_bears_more_than_what_slides(regime: str):
-    """Static friction is 1.5 of kinetic: between the two a block at rest stays, and one that slides goes on."""
+    """Static friction is 1.5 of kinetic: between the two a block at rest stays, one that slides goes on."""
     holds = 0.2 * G
     pull = np.array([0.0, 0.0, 0.0, 1.25 * holds, 0.0, 0.0])
     still = part("0.2, static_over_kinetic: 1.5", regime=regime)
