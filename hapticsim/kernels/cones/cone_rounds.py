@@ -62,7 +62,7 @@ def solve_cones(plan, ws, n, met):
         else:
             spent, _ = solve_island(plan, ws, b, most, ws.near_least, met, ws.near_x, ws.us)
         visits, rows = visits - spent, rows - own
-    certify(plan, ws, n)
+    certify(ws, n)
 
 
 @kernel
@@ -81,11 +81,11 @@ def solve_rubbing_island(plan, ws, b, most, met):
     Directions may go in a circle for ever, which plain rounds do not.
     """
     visits = go_rounds(plan, ws, b, min(most, EARLY), met, True)
-    if off_island(plan, ws, b) > met:
+    if off_island(ws, b) > met:
         improve_island(plan, ws, b, met)
-        if off_island(plan, ws, b) > ENOUGH * met:
+        if off_island(ws, b) > ENOUGH * met:
             visits += solve_exactly(plan, ws, b, met)
-        if most > EARLY and off_island(plan, ws, b) > met:
+        if most > EARLY and off_island(ws, b) > met:
             visits += go_rounds(plan, ws, b, most - EARLY, met, False)
     return visits
 

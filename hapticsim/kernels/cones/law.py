@@ -26,7 +26,7 @@ def larger(a, b):
 
 
 @inlined
-def against_slip(plan, ws, i, j, push, v):
+def against_slip(ws, i, j, push, v):
     """The friction, two scalars, that a step against the slip at the speeds v leads to, within mu times the
     push [N s]; of the near contact i, which rubs in place j."""
     at, mass = ws.near_speeds[i], ws.rub_mass[j]
@@ -36,7 +36,7 @@ def against_slip(plan, ws, i, j, push, v):
 
 
 @kernel
-def off_law(plan, ws, i):
+def off_law(ws, i):
     """How far the near contact i is from its law at the speeds ws.us, along normal and tangents [m/s].
 
     That is what a step towards the law would change of each impulse, by its mass.
@@ -44,26 +44,26 @@ def off_law(plan, ws, i):
     off, rub = off_push(ws, i), 0.0
     j = ws.near_rub[i]
     if j >= 0 and ws.rub_mass[j] > 0.0:
-        to_1, to_2 = against_slip(plan, ws, i, j, ws.near_x[i], ws.us)
+        to_1, to_2 = against_slip(ws, i, j, ws.near_x[i], ws.us)
         rub = math.hypot(to_1 - ws.rub_x[j, 0], to_2 - ws.rub_x[j, 1]) / ws.rub_mass[j]
     return off, rub
 
 
 @kernel
-def off_island(plan, ws, b):
+def off_island(ws, b):
     """The largest of both in island b [m/s]."""
     worst = 0.0
     for s in range(ws.near_start[b], ws.near_start[b + 1]):
-        off, rub = off_law(plan, ws, ws.near_order[s])
+        off, rub = off_law(ws, ws.near_order[s])
         worst = larger(worst, larger(off, rub))
     return worst
 
 
 @kernel
-def certify(plan, ws, n):
+def certify(ws, n):
     """Write to ws.cone_residual the largest of each of the n near contacts."""
     ws.cone_residual[0] = ws.cone_residual[1] = 0.0
     for i in range(n):
-        off, rub = off_law(plan, ws, i)
+        off, rub = off_law(ws, i)
         ws.cone_residual[0] = larger(ws.cone_residual[0], off)
         ws.cone_residual[1] = larger(ws.cone_residual[1], rub)

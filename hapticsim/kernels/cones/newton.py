@@ -43,7 +43,7 @@ def improve_island(plan, ws, b, met):
     if n > ws.cone_H.shape[0]:
         return
     write_masses(plan, ws, b)
-    best, spent = off_island(plan, ws, b), 0
+    best, spent = off_island(ws, b), 0
     keep_best(ws, b)
     for _ in range(OUTER):
         set_centres(plan, ws, b)
@@ -52,7 +52,7 @@ def improve_island(plan, ws, b, met):
             if not take_step(plan, ws, b, n):
                 break
         take_impulses(plan, ws, b)
-        off = off_island(plan, ws, b)
+        off = off_island(ws, b)
         if off < best:
             best = off
             keep_best(ws, b)

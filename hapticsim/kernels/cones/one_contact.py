@@ -35,19 +35,19 @@ def solve_exactly(plan, ws, b, met):
 
     met   [m/s] where all contacts are no farther from the law, no more rounds are made.
     """
-    best, visits = off_island(plan, ws, b), 0
+    best, visits = off_island(ws, b), 0
     keep_best(ws, b)
     for _ in range(ROUNDS):
         for s in range(ws.near_start[b], ws.near_start[b + 1]):
             answer(plan, ws, ws.near_order[s])
             visits += 1
-        now = off_island(plan, ws, b)
+        now = off_island(ws, b)
         if now < best:
             best = now
             keep_best(ws, b)
         if now <= met:
             break
-    if best > met or not off_island(plan, ws, b) <= met:
+    if best > met or not off_island(ws, b) <= met:
         put_best(plan, ws, b)
     return visits
 
