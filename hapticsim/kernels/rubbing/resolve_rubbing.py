@@ -169,7 +169,7 @@ def begin_after_step(plan, state, ws, out, k, t):
 def follow_guards(plan, state, ws, out, m, t):
     """Change what the guards ws.guard1 of the m rows ask for of which next to nothing is left: a contact
     without push parts, one at its cone slides, one whose slip turned sticks if it is slow."""
-    held, stops = 0, False
+    held, stops, begins = 0, False, False
     for i in range(ws.counts[HELD_ROWS], m):
         k = ws.rows[i]
         sticks = rubs(plan, k) and state.grip[k] == STICKS
@@ -182,9 +182,10 @@ def follow_guards(plan, state, ws, out, m, t):
             ws.parts[k] = 1
         elif sticks:
             slide(plan, state, ws, out, k, first, t)
+            begins = True
         else:
             stops = True
-    if stops:
+    if stops and not begins:  # what slides at rest beside what begins to slide goes on with it
         stop_slow(plan, state, ws, out, t)
 
 
