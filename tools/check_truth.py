@@ -14,17 +14,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-import truth.impacts
-import truth.oscillators
-import truth.rolling
-import truth.rubbing  # noqa: F401  (they fill TRUTHS)
 from reporting import Found, machine, machine_line, parser_of, report, show_targets, target
 from rich.box import SIMPLE
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
-from truth.bench import TRUTHS, Truth
+from truth import impacts, oscillators, rolling, rubbing
+from truth.bench import Truth
 
+TRUTHS = [*impacts.TRUTHS, *oscillators.TRUTHS, *rolling.TRUTHS, *rubbing.TRUTHS]
 RESIDUAL = 1e-8  # of certificates: [m], [N], [m/s], [J]
 
 

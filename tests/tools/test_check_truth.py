@@ -7,7 +7,8 @@ from typing import Any
 
 import check_truth
 import pytest
-from truth.bench import TRUTHS, Bench, Quantity, Truth
+from check_truth import TRUTHS
+from truth.bench import Bench, Quantity, Truth
 
 
 @pytest.mark.parametrize("one", TRUTHS, ids=[one.name for one in TRUTHS])

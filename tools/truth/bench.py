@@ -120,16 +120,16 @@ class Truth:
     measure: Callable[[], tuple[Bench, list[Quantity]]] = field(repr=False)
 
 
-TRUTHS: list[Truth] = []
+class Truths(list[Truth]):
+    """Scenes with a closed answer."""
 
+    def add(self, name: str, source: str) -> Callable[[Callable[[], tuple[Bench, list[Quantity]]]], None]:
+        """Add the function that measures one, which returns the run and its quantities."""
 
-def truth(name: str, source: str) -> Callable[[Callable[[], tuple[Bench, list[Quantity]]]], None]:
-    """Add the function to the scenes with a closed answer; it returns the run and its quantities."""
+        def take(measure: Callable[[], tuple[Bench, list[Quantity]]]) -> None:
+            self.append(Truth(name, source, measure))
 
-    def add(measure: Callable[[], tuple[Bench, list[Quantity]]]) -> None:
-        TRUTHS.append(Truth(name, source, measure))
-
-    return add
+        return take
 
 
 def free_part(

@@ -9,7 +9,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from hapticsim.codes import Event
-from truth.bench import Bench, G, Quantity, falls, free_part, instant, truth
+from truth.bench import Bench, G, Quantity, Truths, falls, free_part, instant
+
+TRUTHS = Truths()
 
 RADIUS = 0.05
 BALL = f"kind: sphere, radius_m: {RADIUS}"
@@ -17,7 +19,7 @@ OF_BALL = (0.4 * RADIUS**2,) * 3
 UNIT = {"mass_kg": 1.0, "inertia_kg_m2": {"xx": 1.0, "yy": 1.0, "zz": 1.0}}
 
 
-@truth(
+@TRUTHS.add(
     "ball thrown on a floor, slides through", "Garwin 1969: mu (1 + e) v of its speed along the floor is lost"
 )
 def _():
@@ -34,7 +36,9 @@ def _():
     ]
 
 
-@truth("ball thrown on a floor, grips", "Garwin 1969: leaves with 5/7 v + 2/7 R w, and rolls as it leaves")
+@TRUTHS.add(
+    "ball thrown on a floor, grips", "Garwin 1969: leaves with 5/7 v + 2/7 R w, and rolls as it leaves"
+)
 def _():
     friction, e, fall, along, spin = 0.8, 0.6, 0.5, 1.0, -20.0
     down = math.sqrt(2.0 * G * fall)
@@ -48,7 +52,7 @@ def _():
     ]
 
 
-@truth("rod dropped on one end", "its impulse is m v / (1 + 3 cos^2); smooth floor, e = 0")
+@TRUTHS.add("rod dropped on one end", "its impulse is m v / (1 + 3 cos^2); smooth floor, e = 0")
 def _():
     """A uniform rod of 1 m, 0.5 rad from level, as a thin capsule whose lower end strikes."""
     lean, half, thin, fall = 0.5, 0.5, 1e-3, 0.2
@@ -83,7 +87,7 @@ def _turning_after(turning: float, lean: float, half: float, left: float) -> flo
     return speed(float(brentq(late, lean - 2.0 * turning * left - 1e-9, lean, xtol=1e-15)))
 
 
-@truth("rocking block", "Housner 1963: 1 - 1.5 sin^2 a of its turning is left by each impact")
+@TRUTHS.add("rocking block", "Housner 1963: 1 - 1.5 sin^2 a of its turning is left by each impact")
 def _():
     b, h, thick, tilt = 0.1, 0.3, 0.05, 0.1
     size, a = math.hypot(b, h), math.atan2(b, h)
@@ -105,7 +109,7 @@ def _():
     return bench, [instant(f"impact {i + 1} at", times[i], wanted[i]) for i in range(4)]
 
 
-@truth("ladder that leaves its wall", "at 2/3 of the height from which it slides, without friction")
+@TRUTHS.add("ladder that leaves its wall", "at 2/3 of the height from which it slides, without friction")
 def _():
     """A rod of 2 m between a wall and a floor, smooth, let go a little from upright."""
     half, thin, start = 1.0, 1e-6, 0.3  # [rad] from upright
@@ -141,7 +145,7 @@ contact_regime: exact
     return bench, [instant("leaves at", bench.times(Event.LEAVE)[0], falls(0.75 * G / half, start, leaves))]
 
 
-@truth("point that slides off a sphere", "leaves where cos = 2/3, without friction")
+@TRUTHS.add("point that slides off a sphere", "leaves where cos = 2/3, without friction")
 def _():
     big, small, start = 1.0, 0.01, 0.2
     far = big + small
@@ -171,7 +175,7 @@ contact_regime: exact
     ]
 
 
-@truth("Newton's cradle", "one ball in, one ball out: impacts one after the other")
+@TRUTHS.add("Newton's cradle", "one ball in, one ball out: impacts one after the other")
 def _():
     many, gap = 5, 1e-7
     balls, pairs = range(many), range(many - 1)
@@ -210,7 +214,7 @@ def _():
     ]
 
 
-@truth("two balls, unlike, e = 0.5", "momentum, and half the speed of approach apart")
+@TRUTHS.add("two balls, unlike, e = 0.5", "momentum, and half the speed of approach apart")
 def _():
     text = f"""
 name: two balls
@@ -235,7 +239,7 @@ contact_regime: exact
     ]
 
 
-@truth("bouncing ball", "comes to rest sqrt(2 h / g) (1 + e) / (1 - e) after its release")
+@TRUTHS.add("bouncing ball", "comes to rest sqrt(2 h / g) (1 + e) / (1 - e) after its release")
 def _():
     fall, e = 0.3, 0.5
     text = free_part(BALL, OF_BALL, RADIUS + fall, 0.0, restitution=e)

@@ -9,7 +9,9 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from hapticsim.codes import Event
-from truth.bench import Bench, G, Quantity, instant, truth
+from truth.bench import Bench, G, Quantity, Truths, instant
+
+TRUTHS = Truths()
 
 ALONG = """
 name: oscillator
@@ -23,7 +25,9 @@ initial: {{q_m: {{x: {start}}}}}
 TURNS = 10.0  # [rad/s] of that spring and mass
 
 
-@truth("impact oscillator", "its stop takes half a swing between impacts, and e of the speed is left by each")
+@TRUTHS.add(
+    "impact oscillator", "its stop takes half a swing between impacts, and e of the speed is left by each"
+)
 def _():
     e, start = 0.8, 0.1
     bench = Bench(
@@ -41,7 +45,7 @@ def _():
     ]
 
 
-@truth("oscillator with Coulomb friction", "its amplitude falls by 4 mu m g / k a cycle")
+@TRUTHS.add("oscillator with Coulomb friction", "its amplitude falls by 4 mu m g / k a cycle")
 def _():
     """On a floor; it stops where the spring is weaker than friction."""
     friction, start = 0.1, 0.1
@@ -75,7 +79,9 @@ initial: {{q_m: {{x: {start}}}}}
     ]
 
 
-@truth("pendulum with a rough hinge", "m g l (cos b - cos a) = T (a + b) from one end of a swing to the next")
+@TRUTHS.add(
+    "pendulum with a rough hinge", "m g l (cos b - cos a) = T (a + b) from one end of a swing to the next"
+)
 def _():
     rub, arm, start = 0.4, 0.5, 1.0
     text = f"""
@@ -109,7 +115,7 @@ def left_over(b: float, a: float, weight: float, rub: float) -> float:
     return weight * (math.cos(b) - math.cos(a)) - rub * (a + b)
 
 
-@truth("box put on a belt", "slips V^2 / (2 mu g) in V / (mu g)")
+@TRUTHS.add("box put on a belt", "slips V^2 / (2 mu g) in V / (mu g)")
 def _():
     friction, speed = 0.3, 1.0
     text = f"""
@@ -134,7 +140,7 @@ contact_regime: exact
     ]
 
 
-@truth("rimless wheel", "(I + m l^2 cos 2a) / (I + m l^2) of its turning is left by each impact")
+@TRUTHS.add("rimless wheel", "(I + m l^2 cos 2a) / (I + m l^2) of its turning is left by each impact")
 def _():
     """Eight spokes, down a slope; McGeer 1990."""
     spokes, length, inertia, slope, turning, tip = 8, 0.5, 0.05, 0.1, 2.0, 1e-8
@@ -202,7 +208,7 @@ def one_by_speed(x: float, turning: float, factor: float, slope: float, a: float
     return 1.0 / math.sqrt(turning**2 + factor * (math.cos(slope - a) - math.cos(x + slope)))
 
 
-@truth(
+@TRUTHS.add(
     "mass on a belt",
     "sticks and slips: period 2 D / V + (pi + 2 atan(V / (w D))) / w, D = (mu_s - mu_k) g / w^2",
 )

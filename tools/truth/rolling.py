@@ -10,7 +10,9 @@ from scipy.optimize import brentq
 from scipy.spatial.transform import Rotation
 
 from hapticsim.codes import Event
-from truth.bench import Bench, G, Quantity, falls, free_part, instant, truth
+from truth.bench import Bench, G, Quantity, Truths, falls, free_part, instant
+
+TRUTHS = Truths()
 
 RADIUS = 0.05
 BALL = f"kind: sphere, radius_m: {RADIUS}"
@@ -22,7 +24,7 @@ def ball(friction: float, slope: float = 0.0) -> Bench:
     return Bench(free_part(BALL, OF_BALL, RADIUS, friction, slope=slope))
 
 
-@truth("ball that slides, then rolls", "at 2 v / (7 mu g) with 5 v / 7")
+@TRUTHS.add("ball that slides, then rolls", "at 2 v / (7 mu g) with 5 v / 7")
 def _():
     friction, v = 0.3, 1.0
     begins = 2.0 * v / (7.0 * friction * G)
@@ -35,7 +37,7 @@ def _():
     ]
 
 
-@truth("ball with backspin", "comes back with (5 v - 2 R w) / 7")
+@TRUTHS.add("ball with backspin", "comes back with (5 v - 2 R w) / 7")
 def _():
     friction, v, spin = 0.2, 1.0, 3.0
     bench = ball(friction).begin(u={V: v, 1: -spin / RADIUS}).run(0.9)
@@ -47,7 +49,7 @@ def _():
     ]
 
 
-@truth("ball on a slope", "rolls where mu is above 2 tan / 7, else slides and turns")
+@TRUTHS.add("ball on a slope", "rolls where mu is above 2 tan / 7, else slides and turns")
 def _():
     slope = math.radians(20.0)
     needs, pull = 2.0 / 7.0 * math.tan(slope), G * math.sin(slope)
@@ -61,7 +63,7 @@ def _():
     ]
 
 
-@truth("cylinder on a slope", "rolls where mu is above tan / 3, with 2 g sin / 3")
+@TRUTHS.add("cylinder on a slope", "rolls where mu is above tan / 3, with 2 g sin / 3")
 def _():
     slope = math.radians(30.0)
     needs, pull = math.tan(slope) / 3.0, G * math.sin(slope)
@@ -80,7 +82,22 @@ def _():
     ]
 
 
-@truth(
+OFF_A_BALL = """
+name: ball on a ball
+robot:
+  bodies:
+    - name: part
+      inertial: {{mass_kg: 1.0, inertia_kg_m2: {{xx: {inertia!r}, yy: {inertia!r}, zz: {inertia!r}}}}}
+  joints: [{{name: free, type: free, parent: world, child: part, origin: {{xyz_m: [0, 0, {far!r}]}}}}]
+shapes:
+  - {{name: part, body: part, kind: sphere, radius_m: {radius}}}
+  - {{name: dome, kind: sphere, radius_m: {big}}}
+contacts: [{{between: [part, dome], friction: {friction}}}]
+contact_regime: exact
+"""
+
+
+@TRUTHS.add(
     "ball that rolls off a ball",
     "from rest at a, slips where 2 sin x = mu (17 cos x - 10 cos a): near cos x = 10/17 cos a for large mu",
 )
@@ -88,20 +105,8 @@ def _():
     """With mu = 10 it slips a hundredth of a radian before it would leave."""
     big, start, friction = 1.0, 0.2, 10.0
     far, inertia = big + RADIUS, OF_BALL[0]
-    text = f"""
-name: off a ball
-robot:
-  bodies:
-    - name: part
-      inertial: {{mass_kg: 1.0, inertia_kg_m2: {{xx: {inertia!r}, yy: {inertia!r}, zz: {inertia!r}}}}}
-  joints: [{{name: free, type: free, parent: world, child: part, origin: {{xyz_m: [0, 0, {far!r}]}}}}]
-shapes:
-  - {{name: part, body: part, kind: sphere, radius_m: {RADIUS}}}
-  - {{name: dome, kind: sphere, radius_m: {big}}}
-contacts: [{{between: [part, dome], friction: {friction}}}]
-contact_regime: exact
-"""
-    bench = Bench(text).begin(q={0: far * math.sin(start), 2: far * math.cos(start) - far}).run(0.6)
+    bench = Bench(OFF_A_BALL.format(inertia=inertia, far=far, radius=RADIUS, big=big, friction=friction))
+    bench.begin(q={0: far * math.sin(start), 2: far * math.cos(start) - far}).run(0.6)
     place, turning = math.atan2(bench.q[0], bench.q[2] + far), bench.u[1]
     speed = math.sqrt(10.0 / 7.0 * G * far * (math.cos(start) - math.cos(place)))
     bench.run(0.276)
@@ -113,6 +118,47 @@ contact_regime: exact
     return bench, [
         Quantity("turning at 0.6 s", turning, speed / RADIUS, "rad/s"),
         instant("slips at", bench.times(Event.SLIDES)[0], falls(5.0 / 7.0 * G / far, start, slips)),
+    ]
+
+
+def spinning_rates(t: float, y: np.ndarray, radius: float, far: float, inertia: float) -> np.ndarray:
+    """Rates of a ball of 1 kg that rolls on a fixed one without slipping: Newton and Euler.
+
+    y   direction n of its centre from that of the other (3,), and its turning w in the world (3,) [rad/s].
+    From v = r w x n, n' = v / far, J w' = -r n x (v' - g).
+    """
+    n, w = y[:3], y[3:]
+    moves = radius * np.cross(w, n) / far
+    drive = radius * np.cross(n, [0.0, 0.0, -G]) - radius**2 * np.cross(n, np.cross(w, moves))
+    return np.array([*moves, *(drive / (inertia + radius**2))])  # what drives it is across n
+
+
+@TRUTHS.add(
+    "ball that rolls and spins on a ball", "beside an independent integration of Newton and Euler by SciPy"
+)
+def _():
+    """It spins about the normal as well: then the turning of the normal is felt by what sticks."""
+    big, lean, along, spin, seconds = 1.0, 0.3, 0.8, 30.0, 0.4
+    far, inertia = big + RADIUS, OF_BALL[0]
+    n = np.array([math.sin(lean), 0.0, math.cos(lean)])
+    velocity = np.array([0.0, along, 0.0])
+    turning = np.cross(n, velocity) / RADIUS + spin * n
+    bench = Bench(OFF_A_BALL.format(inertia=inertia, far=far, radius=RADIUS, big=big, friction=2.0))
+    start = {0: far * n[0], 2: far * (n[2] - 1.0)}
+    bench.begin(q=start, u=dict(enumerate([*turning, *velocity]))).run(seconds)
+    peer = solve_ivp(
+        spinning_rates, (0.0, seconds), [*n, *turning], "DOP853",
+        rtol=1e-12, atol=1e-14, args=(RADIUS, far, inertia),
+    ).y[:, -1]  # fmt: skip
+    ours = bench.q[:3] / far + [0.0, 0.0, 1.0]
+    turns = Rotation.from_quat(np.roll(bench.q[3:7], -1)).apply(bench.u[:3])
+    return bench, [
+        *(Quantity(f"direction {name}", ours[i], peer[i], scale=1.0) for i, name in enumerate("xyz")),
+        *(
+            Quantity(f"turning {name}", turns[i], peer[3 + i], "rad/s", scale=spin)
+            for i, name in enumerate("xyz")
+        ),
+        Quantity("spin", float(turns @ ours), spin, "rad/s"),
     ]
 
 
@@ -151,7 +197,7 @@ def top_rates(
     return np.array([y[2], y[3], *(-friction * push * along[:2]), *quaternion, *rate])
 
 
-@truth("tippe-top", "turns over; beside an independent integration of Newton and Euler by SciPy")
+@TRUTHS.add("tippe-top", "turns over; beside an independent integration of Newton and Euler by SciPy")
 def _():
     radius, low, friction, lean, spin = 0.02, 0.003, 0.3, 0.3, 80.0
     about = np.array([0.45, 0.45, 0.4]) * radius**2

@@ -7,7 +7,9 @@ import math
 from scipy.optimize import brentq
 
 from hapticsim.codes import Event
-from truth.bench import Bench, G, Quantity, free_part, instant, truth
+from truth.bench import Bench, G, Quantity, Truths, free_part, instant
+
+TRUTHS = Truths()
 
 BOX, HALF = "kind: box, half_extents_m: [0.05, 0.05, 0.03]", 0.03
 OF_BOX = (1.5e-3, 1.5e-3, 2e-3)
@@ -18,7 +20,7 @@ def block(friction: float, slope: float = 0.0) -> Bench:
     return Bench(free_part(BOX, OF_BOX, HALF, friction, slope=slope))
 
 
-@truth("block that stops", "v^2 / (2 mu g), v / (mu g)")
+@TRUTHS.add("block that stops", "v^2 / (2 mu g), v / (mu g)")
 def _():
     friction, v = 0.3, 1.0
     bench = block(friction).begin(u={V: v}).run(0.4)
@@ -29,7 +31,7 @@ def _():
     ]
 
 
-@truth("block on a slope", "slides with g (sin - mu cos), holds where mu is above tan")
+@TRUTHS.add("block on a slope", "slides with g (sin - mu cos), holds where mu is above tan")
 def _():
     slope = math.radians(20.0)
     friction = 0.5 * math.tan(slope)
@@ -44,7 +46,7 @@ def _():
     ]
 
 
-@truth("block pulled", "moves where it is pulled by more than mu m g")
+@TRUTHS.add("block pulled", "moves where it is pulled by more than mu m g")
 def _():
     friction = 0.2
     still, moves = block(friction), block(friction)
@@ -59,7 +61,7 @@ def _():
     ]
 
 
-@truth("box that spins on four corners", "loses mu m g d / I of its turning a second")
+@TRUTHS.add("box that spins on four corners", "loses mu m g d / I of its turning a second")
 def _():
     friction, spin = 0.3, 10.0
     arm = math.hypot(0.05, 0.05)
@@ -93,7 +95,7 @@ contact_regime: exact
 """
 
 
-@truth(
+@TRUTHS.add(
     "Potra's driven block",
     "Anitescu, Potra 1997: f = 8 cos t; slips until 0.338608 s by 4.34857 mm, again 2.946347 to 3.532835 s",
 )
@@ -122,7 +124,7 @@ def _():
     ]
 
 
-@truth(
+@TRUTHS.add(
     "rod that slides, near to jamming",
     "N = m g / (1 + 3 cos (cos - mu sin)); none above (1 + 3 cos^2) / (3 sin cos)",
 )
