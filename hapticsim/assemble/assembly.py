@@ -11,6 +11,7 @@ import numpy as np
 
 from hapticsim.arguments import shown, unusable
 from hapticsim.assemble.bounding_volumes import frame_sizes, plan_of_volumes
+from hapticsim.assemble.compliance import plan_of_compliance
 from hapticsim.assemble.features import features_of
 from hapticsim.assemble.hull_tables import plan_of_hulls
 from hapticsim.assemble.mesh_tables import plan_of_meshes
@@ -102,6 +103,7 @@ class Assembly:
             ns=ns,
             nm=nm,
             ng=nk if scene.has_friction else 0,
+            nd=nk if scene.yields else 0,
             certified=len(self.certificate),
         )
 
@@ -331,8 +333,11 @@ def _plan(
         **plan_of_volumes(scene, candidates, place),
         restitution=np.array([pair.restitution for pair in pair_of], float),
         plastic_below=np.array([pair.plastic_below for pair in pair_of], float),
-        contact_friction=np.array([pair.friction for pair in pair_of], float),
-        contact_static=np.array([pair.friction * pair.static_over_kinetic for pair in pair_of], float),
+        contact_friction=np.array([0.0 if p.compliance else p.friction for p in pair_of], float),
+        contact_static=np.array(
+            [0.0 if p.compliance else p.friction * p.static_over_kinetic for p in pair_of], float
+        ),
+        **plan_of_compliance(scene, equations, candidates, pair_of),
         **table,
         stop_frame=len(equations.frames),
         stop_q=np.array([model.q_slice(joint).start for joint in stopped], np.int64),

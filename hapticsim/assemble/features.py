@@ -29,7 +29,9 @@ def features_of(scene: Scene) -> Feature:
         features |= Feature.TREES
     if scene.may_step:
         features |= Feature.TIME_STEPPING
-    if scene.has_friction:
+    if scene.yields:
+        features |= Feature.COMPLIANCE
+    if scene.rubs_rigidly:
         features |= Feature.FRICTION
         if scene.contact_regime == EXACT:
             features |= Feature.GRIP

@@ -12,10 +12,12 @@ from hapticsim.arguments import number, numbers, shown, unusable, whole
 from hapticsim.assemble.assembly import Assembly, angular_speeds, assemble
 from hapticsim.assemble.overlap import overlap_of
 from hapticsim.assemble.twisted_welds import refuse_twisted
+from hapticsim.codes import ON_PLANE
 from hapticsim.errors import ConfigError
 from hapticsim.kernels.entry import locate_kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, Output
 from hapticsim.kernels.motion.energy import MOST_Q, MOST_ROTATION, MOST_U
+from hapticsim.model.candidates import Candidate
 from hapticsim.model.multibody.joint import WORLD, Placement
 from hapticsim.model.protocol import SceneModel, is_model
 from hapticsim.model.scene import MOST_ROWS, Scene, Shape
@@ -154,7 +156,12 @@ def check_place(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
 def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
     """Refuse what locate found deeper than DEPTH_m."""
     depth = out.gap[: len(assembly.candidates)]
-    allowed = np.array([min(DEPTH_m, 0.5 * c.thickness) for c in assembly.candidates])
+    allowed = np.array(
+        [
+            _most_in(c) if yields else min(DEPTH_m, 0.5 * c.thickness)
+            for c, yields in zip(assembly.candidates, assembly.plan.compliant, strict=True)
+        ]
+    )
     if np.any(depth < -allowed):
         k = int(np.argmin(depth + allowed))
         c = assembly.candidates[k]
@@ -175,6 +182,11 @@ def _refuse_depth(assembly: Assembly, out: Output, path: str, key: str) -> None:
         )
 
 
+def _most_in(c: Candidate) -> float:
+    """How deep [m] a compliant contact may start: not so deep that its middle is in another shape."""
+    return 0.5 * c.thickness if c.kind == ON_PLANE else min(c.radius, 0.5 * c.thickness)
+
+
 def _refuse_overlap(assembly: Assembly, q: np.ndarray, path: str, key: str) -> None:
     """Refuse a box, a hull or a capsule inside another at q (nq,), wherever their corners and ends are.
 
@@ -185,6 +197,8 @@ def _refuse_overlap(assembly: Assembly, q: np.ndarray, path: str, key: str) -> N
     scene = assembly.scene
     shapes = {shape.name: shape for shape in scene.shapes}
     for pair in scene.contacts:
+        if pair.compliance is not None:
+            continue
         a, b = shapes[pair.a], shapes[pair.b]
         depth = overlap_of(a, place_of(assembly, a, q), b, place_of(assembly, b, q))
         if depth is not None and depth > DEPTH_m:

@@ -85,8 +85,8 @@ def _refuse_too_many(scene: Scene) -> None:
             f"is {TIME_STEPPING!r}, which has no constraints yet, and the scene has constraint "
             f"{scene.constraints[0].name!r}: write {EXACT!r}, or take the constraints out.",
         )
-    if scene.has_friction and scene.constraints:
-        pair = next(pair for pair in scene.contacts if pair.friction > 0.0)
+    if scene.rubs_rigidly and scene.constraints:
+        pair = next(p for p in scene.contacts if p.friction > 0.0 and p.compliance is None)
         raise ConfigError(
             scene.path,
             "contacts",

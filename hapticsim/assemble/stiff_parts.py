@@ -39,7 +39,7 @@ def find_stiff_parts(
     A law whose damper is below kp h cannot be held for a tick of h seconds: its hold takes kp h / 2 away.
     """
     h = scene.tick_s
-    found = [_at(scene, equations, kp, kd, damping, q) for q in _configurations(scene, equations)]
+    found = [_at(scene, equations, kp, kd, damping, q) for q in configurations(scene, equations)]
     joints, held, springs, pushed, turned, kinetic, potential = np.array([f for f in found if f]).T
     in_stages = bool(
         np.any((kp > 0.0) & (kd + damping < kp * h))
@@ -57,17 +57,18 @@ def find_stiff_parts(
     )
 
 
-def _configurations(scene: Scene, equations: Equations) -> list[np.ndarray]:
+def configurations(scene: Scene, equations: Equations) -> list[np.ndarray]:
     """The start, and random ones within the limits of the joints."""
     model, rng = scene.model, np.random.default_rng(0)
     many = SAMPLES if model.nu <= LARGE else SAMPLES_LARGE
     return [scene.q0.copy(), *(model.random_q(scene.q0, rng) for _ in range(many))]
 
 
-def _at(
-    scene: Scene, equations: Equations, kp: np.ndarray, kd: np.ndarray, damping: np.ndarray, q: np.ndarray
-) -> tuple[float, ...] | None:
-    """What is stiff at one configuration, and its energies; nothing where M is singular."""
+def factor_of_mass(
+    scene: Scene, equations: Equations, q: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
+    """M (nu, nu), the inverse of its Cholesky factor, poses (nf, 12) and partial velocities (nf, nu, 6) at q;
+    nothing where M is singular."""
     n, nf = equations.nu, len(equations.frames)
     M, h, V = np.zeros((n, n)), np.empty(n), np.zeros((nf, n, 6))
     X, vel, acc = np.empty((nf, 12)), np.empty((nf, 6)), np.empty((nf, 6))
@@ -80,6 +81,17 @@ def _at(
             whiten[start:end, start:end] = np.linalg.inv(np.linalg.cholesky(M[start:end, start:end]))
     except np.linalg.LinAlgError:
         return None
+    return M, whiten, X, V
+
+
+def _at(
+    scene: Scene, equations: Equations, kp: np.ndarray, kd: np.ndarray, damping: np.ndarray, q: np.ndarray
+) -> tuple[float, ...] | None:
+    """What is stiff at one configuration, and its energies; nothing where M is singular."""
+    terms = factor_of_mass(scene, equations, q)
+    if terms is None:
+        return None
+    n, (M, whiten, X, V) = equations.nu, terms
 
     def fastest(diagonal: np.ndarray) -> float:
         if not diagonal.any():

@@ -18,6 +18,9 @@ from numba.experimental.function_type import _get_wrapper_address
 
 from hapticsim.files.cache_folder import refuse_unwritable
 from hapticsim.kernels import units
+from hapticsim.kernels.compliance.forces import add_yielding_forces, report_yielding
+from hapticsim.kernels.compliance.soften import soften_yielding
+from hapticsim.kernels.compliance.steps import yielding_piece
 from hapticsim.kernels.cones.cone_rounds import solve_cones
 from hapticsim.kernels.cones.tangents import write_tangents
 from hapticsim.kernels.events.activation import activate_constraints, drop_driver
@@ -99,6 +102,7 @@ class Feature(Flag):
     FRICTION = auto()  # contacts that rub
     GRIP = auto()  # contacts that rub in exact ticks
     SLEEP = auto()  # bodies at rest fall asleep
+    COMPLIANCE = auto()  # contacts whose surfaces yield
 
 
 EVERY_FEATURE = ~Feature(0)
@@ -173,6 +177,12 @@ FEATURE_UNITS = {  # the same that only some scenes need
         "hold_still": Called(hold_still, units.HOLD, __name__),
         "wake_touched": Called(wake_touched, units.WAKE, __name__),
         "count_rest": Called(count_rest, units.REST, __name__),
+    },
+    Feature.COMPLIANCE: {
+        "yielding_forces": Called(add_yielding_forces, units.YIELDING, __name__),
+        "yielding_piece": Called(yielding_piece, units.YIELDING_PIECE, __name__),
+        "soften_yielding": Called(soften_yielding, units.SOFTEN, __name__),
+        "report_yielding": Called(report_yielding, units.REPORT, __name__),
     },
     Feature.HULLS: {
         "put_hulls": Called(put_features, units.HULLS, __name__),

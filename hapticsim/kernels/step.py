@@ -7,6 +7,7 @@ and nothing is raised; trouble is flags and counters.
 from __future__ import annotations
 
 from hapticsim.codes import EVERY_TICK
+from hapticsim.kernels.rows.row_table import leave_yielding, put_modes_back
 from hapticsim.kernels.tick.advance import advance
 from hapticsim.kernels.tick.begin import begin_tick
 from hapticsim.kernels.tick.certificate import certify_rows
@@ -29,6 +30,7 @@ def step(plan, state, inp, out, ws):
     if sleep_through(plan, state, inp, out, ws):
         return
     safety, was_refused = take_requests(plan, state, inp, out, ws)
+    leave_yielding(plan, state)
     put_to_sleep(plan, state, inp, ws)
     if plan.steps == EVERY_TICK:
         take_time_step(plan, state, inp, out, ws)
@@ -41,4 +43,6 @@ def step(plan, state, inp, out, ws):
         if not advance(plan, state, inp, out, ws, rows):
             step_instead(plan, state, inp, out, ws)
     commit_or_reject(plan, state, out, ws, safety, was_refused)
+    if plan.yielding_forces != 0:
+        put_modes_back(plan, state)
     count_rest(plan, state, out, ws)

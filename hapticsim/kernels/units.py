@@ -55,6 +55,10 @@ CONES = types.void(_PLAN, _WORKSPACE, int64, f8)
 TIME_STEP = types.void(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
 SLEEP = types.void(_PLAN, _STATE, _INPUT, _WORKSPACE)
 THROUGH = boolean(_PLAN, _STATE, _INPUT, _OUTPUT, _WORKSPACE)
+YIELDING = f8(_PLAN, _STATE, _WORKSPACE)
+YIELDING_PIECE = f8(_PLAN, _STATE, _WORKSPACE, f8, int64)
+SOFTEN = types.void(_PLAN, _STATE, _WORKSPACE, _vec, f8)
+REPORT = types.void(_PLAN, _STATE, _OUTPUT, _WORKSPACE, int64)
 WAKE = int64(_PLAN, _STATE, _WORKSPACE, f8)
 HOLD = types.void(_PLAN, _WORKSPACE, _vec)
 REST = types.void(_PLAN, _STATE, _OUTPUT, _WORKSPACE)
@@ -90,6 +94,10 @@ _cones_at = callable_at(CONES)
 _time_step_at = callable_at(TIME_STEP)
 _sleep_at = callable_at(SLEEP)
 _through_at = callable_at(THROUGH)
+_yielding_at = callable_at(YIELDING)
+_yielding_piece_at = callable_at(YIELDING_PIECE)
+_soften_at = callable_at(SOFTEN)
+_report_at = callable_at(REPORT)
 _wake_at = callable_at(WAKE)
 _rest_at = callable_at(REST)
 _hold_at = callable_at(HOLD)
@@ -344,6 +352,34 @@ def wake_touched(plan, state, ws, within):
     if plan.wake_touched == 0:
         return 0
     return _wake_at(plan.wake_touched)(plan, state, ws, within)
+
+
+@inlined
+def add_yielding_forces(plan, state, ws):
+    """Forces of compliant contacts to ws.f, and their power: ``compliance.forces.add_yielding_forces``."""
+    return _yielding_at(plan.yielding_forces)(plan, state, ws)
+
+
+@inlined
+def yielding_piece(plan, state, ws, seconds, watching):
+    """How long a piece may be where surfaces yield: ``compliance.steps.yielding_piece``."""
+    if plan.yielding_piece == 0:
+        return seconds
+    return _yielding_piece_at(plan.yielding_piece)(plan, state, ws, seconds, int(watching))
+
+
+@inlined
+def soften_yielding(plan, state, ws, u, h):
+    """Compliant contacts in an implicit substep, if any: ``compliance.soften.soften_yielding``."""
+    if plan.soften_yielding != 0:
+        _soften_at(plan.soften_yielding)(plan, state, ws, u, h)
+
+
+@inlined
+def report_yielding(plan, state, out, ws, told):
+    """Forces of compliant contacts to out, if any: ``compliance.forces.report_yielding``."""
+    if plan.report_yielding != 0:
+        _report_at(plan.report_yielding)(plan, state, out, ws, told)
 
 
 @inlined

@@ -75,6 +75,23 @@ PAIRS = {
     ("sphere", "ellipsoid"): PairKind(ON_ELLIPSOID, 1),
 }
 
+# Pairs of kinds of shapes whose contact may yield: each is a sphere, a corner or an ellipsoid on one surface.
+YIELDING_PAIRS = frozenset(
+    {
+        ("sphere", "plane"),
+        ("capsule", "plane"),
+        ("box", "plane"),
+        ("mesh", "plane"),
+        ("ellipsoid", "plane"),
+        ("sphere", "box"),
+        ("sphere", "sphere"),
+        ("sphere", "capsule"),
+        ("sphere", "cylinder"),
+        ("sphere", "cone"),
+        ("sphere", "ellipsoid"),
+    }
+)
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:

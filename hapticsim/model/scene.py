@@ -72,9 +72,37 @@ class Shape:
 PLASTIC_BELOW = 5e-3  # [m/s], so that bouncing ends; [rad/s] of stops of joints that turn
 
 
+@dataclass(frozen=True)
+class Compliance:
+    """f = K d^n + D d^p d_dot, with d the depth; along the surface the ground has r K d^(n-1) and r D d^p."""
+
+    stiffness: float  # K [N/m^n]
+    exponent: float  # n
+    damping: float  # D [N s/m^(1+p)]
+    damping_exponent: float  # p
+    along: float = 1.0  # r
+
+    @property
+    def recovers_in(self) -> float:
+        """[s] in which ground that bears nothing goes back to where it was: D d^p / (K d^(n-1)) where that is
+        one time; else 0."""
+        return self.damping / self.stiffness if self.damping_exponent == self.exponent - 1.0 else 0.0
+
+    def fastest(self, mobility: float, speed: float) -> tuple[float, float]:
+        """Fastest oscillation [rad/s] and decay [1/s] in an impact.
+
+        mobility : 1 / mass that a force there finds [1/kg].
+        speed : at which it strikes [m/s].
+        """
+        n, p = self.exponent, self.damping_exponent
+        depth = (0.5 * (n + 1.0) * speed**2 / (self.stiffness * mobility)) ** (1.0 / (n + 1.0))
+        square = n * self.stiffness * depth ** (n - 1.0) * mobility
+        return square**0.5, self.damping * depth**p * mobility
+
+
 @dataclass(frozen=True, eq=False)
 class ContactPair:
-    """Two shapes that may touch: rigid, unilateral, with Coulomb friction or none."""
+    """Two shapes that may touch: one-sided, rigid or not, with Coulomb friction or none."""
 
     a: str  # shape names
     b: str
@@ -82,6 +110,7 @@ class ContactPair:
     friction: float = 0.0  # coefficient of Coulomb friction, of what slides
     static_over_kinetic: float = 1.0  # that of what sticks by it
     plastic_below: float = PLASTIC_BELOW  # [m/s] what strikes no faster is not thrown back
+    compliance: Compliance | None = None  # how their surfaces yield; None: they are rigid
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +200,11 @@ class Scene:
     def may_step(self) -> bool:
         """Whether a tick may be a time step: all in that regime, else those without constraints of several
         trees, or of a free body that touches no mesh, of which it may pass a hundred triangles in a tick, or
-        where contacts rub.
+        where contacts rub.  Where a surface yields none is.
         """
-        if self.contact_regime == TIME_STEPPING or (self.has_friction and not self.constraints):
+        if self.yields:
+            return False
+        if self.contact_regime == TIME_STEPPING or (self.rubs_rigidly and not self.constraints):
             return True
         touching = {name for pair in self.contacts for name in (pair.a, pair.b)}
         on_mesh = any(shape.kind == "mesh" for shape in self.shapes if shape.name in touching)
@@ -185,6 +216,16 @@ class Scene:
     def has_friction(self) -> bool:
         """Whether a contact rubs."""
         return any(pair.friction > 0.0 for pair in self.contacts)
+
+    @property
+    def rubs_rigidly(self) -> bool:
+        """Whether a rigid contact rubs."""
+        return any(pair.friction > 0.0 and pair.compliance is None for pair in self.contacts)
+
+    @property
+    def yields(self) -> bool:
+        """Whether a contact is compliant."""
+        return any(pair.compliance is not None for pair in self.contacts)
 
     @property
     def has_several_trees(self) -> bool:

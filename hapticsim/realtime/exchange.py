@@ -103,6 +103,10 @@ def adopt(source, target):
         target.grip[i] = source.grip[i]
         for c in range(3):
             target.slide_W[i, c] = source.slide_W[i, c]
+    for i in range(target.deformation.shape[0]):
+        target.yields[i] = source.yields[i]
+        for c in range(3):
+            target.deformation[i, c] = source.deformation[i, c]
     for i in range(target.still.size):
         target.still[i] = source.still[i]
     for i in range(target.combine.shape[0]):

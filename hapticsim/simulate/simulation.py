@@ -237,7 +237,10 @@ class Simulation:
         """What there is now: time, q, u, contacts, safety and the forces of the last tick, as copies."""
         s, out = self._state, self._look()
         candidates = self.assembly.candidates
-        held = np.flatnonzero(s.mode[: len(candidates)] == int(Mode.HELD))
+        yields = self.assembly.plan.compliant == 1
+        held = np.flatnonzero(
+            np.where(yields, out.force[: len(yields)] > 0.0, s.mode[: len(candidates)] == int(Mode.HELD))
+        )
         contacts = tuple(
             Contact(
                 candidates[k].a,
@@ -500,6 +503,7 @@ class Simulation:
         state.impulse[:] = 0.0
         state.friction_impulse_W[:] = 0.0
         state.grip[:], state.slide_W[:] = Grip.NONE, 0.0
+        state.deformation[:] = state.yields[:] = 0
         state.still[:] = 0
         state.depth[:] = 0.0
         state.energy[:] = 0.0

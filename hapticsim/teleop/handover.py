@@ -10,7 +10,8 @@ from hapticsim.kernels.memory.pack import pack_state, state_size, unpack_state
 MECHANISM = frozenset(
     (
         "q", "u", "tick", "mode", "rank", "order", "combine", "volume", "offset", "switched", "friction",
-        "face", "depth", "impulse", "friction_impulse_W", "grip", "slide_W", "still", "energy",
+        "face", "depth", "impulse", "friction_impulse_W", "grip", "slide_W", "deformation",
+        "yields", "still", "energy",
     )
 )  # fmt: skip
 HAND = frozenset(

@@ -26,6 +26,7 @@ VOLUME = 1e300  # solve/speed_selection.py, UNCHOSEN
 EXACT = 2.0**53
 LAST_PAIR = EDGE_PAIR + EDGES * EDGES - 1
 UNIT = 1e-3  # by which the length of a quaternion may be off
+FARTHEST_YIELD = 1e3  # [m^n] that ground may be deformed
 
 Rule = Callable[[np.ndarray], bool]
 
@@ -94,6 +95,8 @@ class StateCheck:
             "friction_impulse_W": _within(-LARGEST, LARGEST),
             "grip": _whole(0, int(max(Grip))),
             "slide_W": _within(-1.0 - UNIT, 1.0 + UNIT),
+            "deformation": _within(-FARTHEST_YIELD, FARTHEST_YIELD),
+            "yields": _whole(0, 1),
             "still": self._still(assembly),
             "energy": _numbers,
             "swing": _numbers,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 
 from hapticsim.config.contacts.apart import Apart
+from hapticsim.config.contacts.compliance import check_entry, check_pair, law_of
 from hapticsim.config.schema.scene import MOST_CORNERS, ContactEntry
 from hapticsim.errors import Refuse, listed, nearest
 from hapticsim.model.candidates import FACETED, HULLS, PAIRS, touching_as
@@ -73,9 +74,11 @@ def contact_pairs(
                 ("contacts", index, "static_over_kinetic"),
                 f"= {entry.static_over_kinetic:g} is there without friction: give 'friction' as well.",
             )
+        check_entry(entry, index, refuse)
         for a, b in named:
             a, b = (a, b) if _kinds(a, b) in PAIRS else (b, a)
             _check_pair(a, b, place, refuse)
+            check_pair(entry, index, a, b, refuse)
             if anchor[a.body] == anchor[b.body]:
                 raise refuse(
                     place,
@@ -101,6 +104,7 @@ def _pair(entry: ContactEntry, a: str, b: str) -> ContactPair:
         friction=float(entry.friction),
         static_over_kinetic=float(entry.static_over_kinetic),
         plastic_below=float(entry.plastic_below_m_per_s),
+        compliance=law_of(entry.compliance) if entry.compliance else None,
     )
 
 

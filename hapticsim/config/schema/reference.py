@@ -10,6 +10,7 @@ from typing import Any, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from hapticsim.config.schema.compliance import AnyLaw, LawEntry
 from hapticsim.config.schema.constraint_entry import ConstraintEntry
 from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.refusal import allowance, without_none
@@ -18,7 +19,11 @@ from hapticsim.config.schema.scene import AnyShape, SceneFile, ShapeEntry
 from hapticsim.config.schema.settings import SectionClass, is_section, keys_of
 from hapticsim.model.settings import Settings
 
-_UNIONS: tuple[tuple[Any, SectionClass], ...] = ((AnyShape, ShapeEntry), (AnyConstraint, ConstraintEntry))
+_UNIONS: tuple[tuple[Any, SectionClass], ...] = (
+    (AnyShape, ShapeEntry),
+    (AnyConstraint, ConstraintEntry),
+    (AnyLaw, LawEntry),
+)
 
 
 def reference() -> str:

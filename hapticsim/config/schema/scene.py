@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field
 
 from hapticsim.codes import MAX_EVENTS
+from hapticsim.config.schema.compliance import AnyLaw
 from hapticsim.config.schema.constraints import AnyConstraint
 from hapticsim.config.schema.robot import (
     MOST_CORNERS,
@@ -219,7 +220,7 @@ MOST_FRICTION = 10.0  # what is steeper than 84 degrees is no coefficient anybod
 
 
 class ContactEntry(Section):
-    """Two shapes that may touch: rigid, never pulling, with friction."""
+    """Two shapes that may touch: rigid or not, never pulling, with friction."""
 
     between: Annotated[list[Name], Field(min_length=2, max_length=2)] = Field(
         description="shape names: a sphere, capsule, box, cylinder, cone, ellipsoid or convex mesh, and a "
@@ -234,10 +235,14 @@ class ContactEntry(Section):
     )
     friction: Annotated[float, Field(ge=0.0, le=MOST_FRICTION)] = Field(
         default=0.0,
-        description="coefficient of Coulomb friction, of what slides; above 0 in scenes without constraints",
+        description="coefficient of Coulomb friction, of what slides; of what is rigid above 0 in scenes "
+        "without constraints",
     )
     static_over_kinetic: Annotated[float, Field(ge=1.0, le=10.0)] = Field(
         default=1.0, description="coefficient of what sticks by that of what slides; with friction"
+    )
+    compliance: AnyLaw | None = Field(
+        default=None, description="how the surfaces yield; left out: the contact is rigid"
     )
     leave_out: list[Annotated[list[Name], Field(min_length=2, max_length=2)]] = Field(
         default=[], description="pairs of shape names, also with a *, that ``between`` does not mean"

@@ -15,19 +15,21 @@ from hapticsim.kernels.geometry.point import surface_pose
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
+from hapticsim.kernels.motion.deformation import begin_deformation, let_touch, take_deformation
 from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.rows.row_table import (
     ASLEEP_HELD,
     FREE,
     HELD,
     evaluate_rows,
+    leave_yielding,
     list_constraints,
     list_rows,
     put_modes_back,
 )
 from hapticsim.kernels.rows.rub import report_rub
 from hapticsim.kernels.solve.speed_selection import AFTER_STEP
-from hapticsim.kernels.units import sleep_on, stage
+from hapticsim.kernels.units import report_yielding, sleep_on, stage
 
 FEW = 2048  # candidates, all of which are looked at in every exact tick
 
@@ -64,7 +66,7 @@ def report_between(plan, state, out, ws, begin, end):
     for k in range(begin, end):
         if shared and (k == begin or plan.same_surface[k] == 0):
             pose = surface_pose(plan, k, ws.X)
-        if state.mode[k] < FREE and is_known(plan, out, ws, k):
+        if ws.sleepers[0] > 0 and state.mode[k] < FREE and is_known(plan, out, ws, k):
             continue
         if takes_edges(plan, k) and state.face[k] == 0:
             out.gap[k] = NOWHERE
@@ -175,12 +177,17 @@ def observe(plan, state, inp, out, ws):
         ws.apart[k] = 0.0
     ws.sleepers[0] = 0
     sleep_on(plan, state, inp, ws)
+    take_deformation(state, ws)
+    begin_deformation(ws)
+    leave_yielding(plan, state)
+    let_touch(ws)
     stepped = was_step(plan, state)
     m = list_constraints(plan, state, ws) if stepped else list_rows(plan, state, ws)
     stage(plan, state, inp, ws, ws.q0, ws.u0, 0.0, ws.dq[0], ws.du[0], m)
     if m > 0:
         row_forces(plan, state, ws, m, ws.du[0])
     report(plan, state, out, ws, m)
+    report_yielding(plan, state, out, ws, 0)
     put_modes_back(plan, state)
     if stepped:
         for k in range(state.impulse.size):  # as in the last step

@@ -39,6 +39,15 @@ def rotate(frame, direction, X):
 
 
 @inlined
+def in_body(frame, x, y, z, X):
+    """A direction in the world in the axes of a body, three scalars."""
+    if frame < 0:
+        return x, y, z
+    B = X[frame]
+    return B[0] * x + B[3] * y + B[6] * z, B[1] * x + B[4] * y + B[7] * z, B[2] * x + B[5] * y + B[8] * z
+
+
+@inlined
 def surface_pose(plan, k, X):
     """Rotation (row by row) and position of the surface of candidate k in the world, 12 scalars."""
     return shape_pose(plan.row_b[k], plan.surface_pose[k], X)

@@ -28,6 +28,7 @@ def sizes_of_run(
     ns: int = 0,
     nm: int = 0,
     ng: int = 0,
+    nd: int = 0,
     certified: int = 5,
 ) -> dict[str, int]:
     """Return the sizes by their names (arrays.py); at most ``max_rows`` rows are imposed at once.
@@ -36,10 +37,12 @@ def sizes_of_run(
     ns : trees of a scene where bodies sleep, else 0.
     nm : contacts of a scene with a mesh that may be touched, else 0.
     ng : contacts of a scene where one rubs, else 0.
+    nd : contacts of a scene where a surface yields, else 0.
     certified : numbers of the certificate, one fewer where no balance of energy is kept.
     """
     given = {"nq": nq, "nu": nu, "nf": nf, "nk": nk, "nc": nc, "nw": nw, "ne": ne, "nF": nF, "nt": max(1, nt)}
-    given |= {"volumes": volumes, "ni": ni, "nj": nj, "ns": ns, "nm": nm, "ng": ng, "certified": certified}
+    given |= {"volumes": volumes, "ni": ni, "nj": nj, "ns": ns, "nm": nm, "ng": ng, "nd": nd}
+    given["certified"] = certified
     given["nz"] = min(ni, MOST_NEAR) if nj else 0
     given["ny"] = min(ng, MOST_NEAR)
     given["nn"] = min(nu, MOST_IN_NEWTON) if ng else 0

@@ -8,9 +8,10 @@ Sizes: nq coordinates, nu speeds, nf frames (bodies that carry a shape in contac
 constraint), nt kinematic trees, nk contact candidates, nc constraints, nb blocks and nw rows in all, ne
 equations of the mechanism, nr at most this many rows imposed at once, nF numbers that impulse responses
 share, places for the events of a tick; ns trees of a scene where bodies sleep, ni contacts that keep an
-impulse; in the time-stepping regime nz contacts that are near at once, nj twice the speeds of the largest
-tree; in a scene with friction ng contacts, ny of them near at once, nn speeds of an island that is solved by
-Newton's method, at most.  W world axes, D device axes, B body axes; A and B the two bodies of a row.
+impulse; nd contacts of a scene where surfaces yield; in the time-stepping regime nz contacts that are near at
+once, nj twice the speeds of the largest tree; in a scene with friction ng contacts, ny of them near at once,
+nn speeds of an island that is solved by Newton's method, at most.  W world axes, D device axes, B body axes;
+A and B the two bodies of a row.
 
 A block is what one owner imposes: a contact candidate, a loop, a guide, a lock.  Blocks and rows are numbered
 once: block b has the rows block_start[b] to block_start[b + 1].  The first nk blocks are the contact
@@ -40,6 +41,7 @@ AROUND = 96  # triangles near a sphere that are listed, at most
 HULL = 1024  # features of a kind that a hull may have, at most
 PORT = 15  # numbers that each port of the coupler remembers of its swing (oscillation.py)
 SWING = 2 * PORT + 1  # of both, and a mark
+YIELDING = 19  # numbers that each compliant contact says at a stage (motion/deformation.py)
 
 
 class Plan(Block, packed=True):
@@ -73,6 +75,10 @@ class Plan(Block, packed=True):
     solve_sliding: Int  # for solve_slipping
     read_rub_guards: Int  # for read_friction_guards
     resolve_rubbing: Int  # for resolve
+    yielding_forces: Int  # 0 where no surface yields, as the next three
+    yielding_piece: Int
+    soften_yielding: Int
+    report_yielding: Int
     sleep_through: Int  # 0 where nothing sleeps, as the next six
     put_to_sleep: Int
     hold_still: Int
@@ -219,6 +225,8 @@ class Plan(Block, packed=True):
     plastic_below: Vector = of("nk")  # [m/s] what strikes no faster is not thrown back
     contact_friction: Vector = of("nk")  # coefficient of friction of what slides, 0: none
     contact_static: Vector = of("nk")  # that of what sticks
+    compliant: IntVector = of("nk")  # 1: its surface yields, and no row holds it
+    compliance: Matrix = of("nk, 8")  # by what law (compliance/law.py)
     touch_activates: IntVector = of("nk")  # block that a touch switches on, -1: none
     row_kind: IntVector = of("nw")  # codes.POINT_ROW ...
     row_block: IntVector = of("nw")  # the block that a row belongs to
@@ -299,6 +307,8 @@ class State(Block, whole=True):
     grip: IntVector = of("ng")  # codes.Grip: what each contact that is held does in exact ticks
     slide_W: Matrix = of("ng, 3")  # unit, in the world: where one that slides went as the last piece began
     still: IntVector = of("ns")  # ticks for which each tree has rested, and one more once it slept
+    deformation: Matrix = of("nd, 3")  # [m^n] in B: how the ground under each contact is deformed along it
+    yields: IntVector = of("nd")  # 1: each pushed as the last tick began
     energy: Vector = of(3)  # [J] after the last tick; part of the gains allowed that is used; KNOWN
 
 
@@ -565,4 +575,13 @@ class Workspace(Block, packed=True):
     ue: Vector = of("nu")
     work: Vector = of(11)  # work of the forces from outside (energy.py)
     energies: Vector = of(2)  # [J] kinetic and potential
+    yielding: Matrix = of(
+        "nd, YIELDING"
+    )  # what each says at the stage last evaluated (motion/deformation.py)
+    stages_yielding: Cube = of("5, nd, YIELDING")  # the same of the stages, as dq
+    deformation: Matrix = of("nd, 3")  # State.deformation at the stage that is evaluated next
+    deformation0: Matrix = of("nd, 3")  # at the start of the piece
+    deformation1: Matrix = of("nd, 3")  # at its end
+    deformation_from: Matrix = of("nd, 3")  # at the start of the step
+    deformation_rates: Cube = of("3, nd, 3")  # of its first stages
     moved: IntVector = of(1)  # 1: constraints were switched within the tick, which may put energy in

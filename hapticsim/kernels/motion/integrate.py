@@ -8,6 +8,7 @@ import math
 from hapticsim.kernels.machine_code.foreign import displace_at, normalise_at
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, MAY_RESPOND, SLIPPING
+from hapticsim.kernels.motion.deformation import begin_deformation, deform_to_stage, end_step, keep_stage
 from hapticsim.kernels.motion.energy import FIRST, PIECE, POWER, TURNED
 from hapticsim.kernels.motion.frames import place_frames, place_frames_and_keep_terms
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
@@ -36,7 +37,11 @@ def classical_step(plan, state, inp, ws, q, u, first, power, t, h, m, q_end, u_e
             ws.us[i] = u[i] + a * ws.du[before, i]
         if plan.quaternions == 1:
             normalise_at(plan.normalise)(ws.qs)
+        if plan.yielding_forces != 0:
+            deform_to_stage(ws, before, k, a, h)
         stage(plan, state, inp, ws, ws.qs, ws.us, t + a, ws.dq[k], ws.du[k], m)
+        if plan.yielding_forces != 0:
+            keep_stage(ws, k)
         share = ws.work[POWER] if k == 3 else 2.0 * ws.work[POWER]
         work += share
         turned += abs(share)
@@ -48,6 +53,8 @@ def classical_step(plan, state, inp, ws, q, u, first, power, t, h, m, q_end, u_e
         u_end[i] = u[i] + sixth * (ws.du[first, i] + 2.0 * (ws.du[1, i] + ws.du[2, i]) + ws.du[3, i])
     if plan.quaternions == 1:
         normalise_at(plan.normalise)(q_end)
+    if plan.yielding_forces != 0:
+        end_step(ws, h)
     ws.work[PIECE] += sixth * work
     ws.work[TURNED] += sixth * turned
 
@@ -62,6 +69,7 @@ def runge_kutta(plan, state, inp, ws, t, h, m):
     ws.work[PIECE] = ws.work[TURNED] = 0.0
     n = ws.divisions[0]
     step = h / n
+    begin_deformation(ws)
     classical_step(plan, state, inp, ws, ws.q0, ws.u0, 0, ws.work[FIRST], t, step, m, ws.q1, ws.u1)
     for k in range(1, n):
         at = t + k * step
@@ -70,6 +78,8 @@ def runge_kutta(plan, state, inp, ws, t, h, m):
         for i in range(ws.ue.size):
             ws.ue[i] = ws.u1[i]
         stage(plan, state, inp, ws, ws.qe, ws.ue, at, ws.dq[4], ws.du[4], m)
+        if plan.yielding_forces != 0:
+            keep_stage(ws, 4)
         classical_step(plan, state, inp, ws, ws.qe, ws.ue, 4, ws.work[POWER], at, step, m, ws.q1, ws.u1)
     ws.counts[MAY_RESPOND] = 0
 

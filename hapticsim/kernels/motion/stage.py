@@ -17,12 +17,19 @@ from hapticsim.kernels.rows.row_table import evaluate_rows
 from hapticsim.kernels.solve.embedding import combine_rows, embedded_acceleration
 from hapticsim.kernels.solve.response import response_acceleration
 from hapticsim.kernels.solve.row_forces import write_row_forces
-from hapticsim.kernels.units import evaluate_slips, solve_islands, solve_redundant, solve_slipping
+from hapticsim.kernels.units import (
+    add_yielding_forces,
+    evaluate_slips,
+    solve_islands,
+    solve_redundant,
+    solve_slipping,
+)
 
 
 @inlined
 def generalized_forces(plan, state, inp, ws, q, u, t):
-    """ws.f = torque laws - joint damping + forces at the handle, t seconds into the tick, and their power.
+    """ws.f = torque laws - joint damping + forces at the handle and of what yields, t seconds into the tick,
+    and their power.
 
     The power leaves out what only takes, joint damping and dampers of laws in the stages, and the springs of
     these, whose work is what they hold less (energy.py).
@@ -38,6 +45,8 @@ def generalized_forces(plan, state, inp, ws, q, u, t):
                 ws.f[r] += spring - ws.damper[r] * u[r]
     if plan.handle_frame >= 0:
         power += add_handle_force(plan, state, inp, ws, t)
+    if plan.yielding_forces != 0:
+        power += add_yielding_forces(plan, state, ws)
     ws.work[POWER] = power
 
 

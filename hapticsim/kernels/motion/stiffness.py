@@ -25,6 +25,7 @@ from hapticsim.kernels.haptics.coupling import (
 from hapticsim.kernels.linalg.linear import ldl_factor, ldl_solve
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.motion.frames import find_terms
+from hapticsim.kernels.units import soften_yielding
 
 RUNGE_KUTTA, STIFF_DAMPERS, STIFF_SPRINGS = 0, 1, 2  # ws.method[0]
 
@@ -155,6 +156,7 @@ def make_implicit(plan, state, inp, ws, u, t, h):
         k = springs * ws.spring[r]
         ws.M[r, r] += h * (plan.damping[r] + ws.damper[r]) + h * h * k
         ws.f[r] -= h * k * u[r]
+    soften_yielding(plan, state, ws, u, h)
     if ws.method[1] == 0:
         return
     gain = state.gain[0]

@@ -14,6 +14,13 @@ from hapticsim.kernels.haptics.coupling import coupler_energy
 from hapticsim.kernels.machine_code.foreign import displace_at, normalise_at
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import SLIPPING
+from hapticsim.kernels.motion.deformation import (
+    add_outcome,
+    back_to_start,
+    begin_deformation,
+    deform_by_substep,
+    end_substeps,
+)
 from hapticsim.kernels.motion.energy import PIECE, POWER, TURNED
 from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.motion.stiffness import STIFF_SPRINGS
@@ -40,11 +47,13 @@ def extrapolate(plan, state, inp, ws, t, h, m):
     for r in range(nu):
         ws.u1[r] = ws.u0[r]
     ws.work[PIECE] = ws.work[TURNED] = 0.0
+    begin_deformation(ws)
     if ws.method[1] == 1:
         place_frames(plan, ws, ws.q0, ws.u0, ws.qs)
         ws.work[PIECE] = coupler_energy(plan, state, inp, ws, t)
     for n in range(1, most + 1):
         step, weight = h / n, weight_of(n, most)
+        back_to_start(ws)
         for i in range(nq):
             ws.qe[i] = ws.q0[i]
         for r in range(nu):
@@ -53,6 +62,8 @@ def extrapolate(plan, state, inp, ws, t, h, m):
             ws.substep[0] = step
             stage(plan, state, inp, ws, ws.qe, ws.ue, t + k * step, ws.dq[1], ws.du[1], m)
             ws.substep[0] = 0.0
+            if plan.yielding_forces != 0:
+                deform_by_substep(plan, ws, ws.du[1], step)
             ws.work[PIECE] += weight * step * ws.work[POWER]
             ws.work[TURNED] += abs(weight) * step * abs(ws.work[POWER])
             for r in range(nu):
@@ -63,6 +74,7 @@ def extrapolate(plan, state, inp, ws, t, h, m):
                 ws.qe[i] = ws.qs[i] + step * ws.dq[1, i]
             if plan.quaternions == 1:
                 normalise_at(plan.normalise)(ws.qe)
+        add_outcome(ws, weight)
         for i in range(nq):
             ws.q1[i] += weight * (ws.qe[i] - ws.q0[i])
         for r in range(nu):
@@ -72,5 +84,6 @@ def extrapolate(plan, state, inp, ws, t, h, m):
     if ws.method[1] == 1:
         place_frames(plan, ws, ws.q1, ws.u1, ws.qs)
         ws.work[PIECE] -= coupler_energy(plan, state, inp, ws, t + h)
+    end_substeps(ws)
     if m > 0 or ws.counts[SLIPPING] > 0:
         stage(plan, state, inp, ws, ws.q1, ws.u1, t + h, ws.dq[3], ws.du[3], m)

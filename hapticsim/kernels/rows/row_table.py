@@ -10,7 +10,7 @@ from hapticsim.kernels.units import evaluate_held, evaluate_sticking, write_cont
 
 FREE, HELD = int(Mode.FREE), int(Mode.HELD)
 STICKS = int(Grip.STICKS)
-ASLEEP_FREE, ASLEEP_HELD = -2, -1  # of a contact within a tick in which what it is about sleeps
+ASLEEP_FREE, ASLEEP_HELD = -2, -1  # of a contact within a tick in which what it is about sleeps, or it yields
 
 
 @kernel
@@ -36,6 +36,15 @@ def put_modes_back(plan, state):
     for k in range(plan.contacts):
         if state.mode[k] < FREE:
             state.mode[k] = HELD if state.mode[k] == ASLEEP_HELD else FREE
+
+
+@kernel
+def leave_yielding(plan, state):
+    """Within a tick no part of it takes up a contact whose surface yields, as if it slept."""
+    if plan.yielding_forces != 0:
+        for k in range(plan.contacts):
+            if plan.compliant[k] == 1:
+                state.mode[k] = ASLEEP_FREE
 
 
 @kernel

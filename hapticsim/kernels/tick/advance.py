@@ -18,6 +18,7 @@ from hapticsim.kernels.geometry.contact import is_corner_on_box
 from hapticsim.kernels.geometry.mesh.search import is_on_mesh
 from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS, OVERFLOWS, PIECES, REHEARSAL
+from hapticsim.kernels.motion.deformation import accept_deformation
 from hapticsim.kernels.motion.energy import END, START, begin_balance, begin_piece, divide_piece
 from hapticsim.kernels.motion.sliding import turns_too_fast
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
@@ -35,6 +36,7 @@ from hapticsim.kernels.units import (
     resolve,
     rest_chattering_contacts,
     start_piece,
+    yielding_piece,
 )
 
 CHATTER_SHARE = 2e-3  # of a tick: events nearer than this to the one before are chatter when there are
@@ -73,6 +75,7 @@ def advance(plan, state, inp, out, ws, m):
         reach = piece_on_rims(plan, ws, m, reach) if watching else reach
         reach = piece_to_border(plan, state, ws, reach) if watching else reach
         reach = min(reach, ws.foreseen[0]) if watching else reach
+        reach = yielding_piece(plan, state, ws, reach, watching)
         if ws.method[0] == RUNGE_KUTTA:
             find_quiet(plan, ws, m)
         taken, fired = advance_to_event(plan, state, inp, out, ws, t, reach, m, watching)
@@ -96,6 +99,7 @@ def advance(plan, state, inp, out, ws, m):
         out.counts[PIECES] += 1
         copy(ws.q1, ws.q0)
         copy(ws.u1, ws.u0)
+        accept_deformation(ws)
         if fired < 0 and reach == remaining:
             break
         t += taken

@@ -10,6 +10,7 @@ from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.haptics.safety import FAULT, take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import MODE
+from hapticsim.kernels.motion.deformation import give_deformation
 from hapticsim.kernels.motion.energy import BEFORE, REFUSED, UNKNOWN, farthest, gained, total_energy
 from hapticsim.kernels.motion.integrate import is_finite
 from hapticsim.kernels.rows.row_table import FREE, HELD
@@ -62,6 +63,7 @@ def commit_or_reject(plan, state, out, ws, safety, was_refused):
     if not refused:
         copy(ws.q0, state.q)
         copy(ws.u0, state.u)
+        give_deformation(state, ws)
         for c in range(plan.contacts, state.mode.size):
             state.friction[c] = ws.slip_force[c] if state.mode[c] > HELD else 0.0
     if state.safety[MODE] == FAULT:  # also one that was found in the middle of the tick

@@ -9,8 +9,9 @@ from hapticsim.kernels.events.inside import GAP_CAPTURE, GAP_DEEP, GAP_HELD, has
 from hapticsim.kernels.events.observe import copy
 from hapticsim.kernels.geometry.edges import feature
 from hapticsim.kernels.linalg.selection import KEEP_CHOICE
-from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.memory.arrays import HELD_ROWS
+from hapticsim.kernels.motion.deformation import begin_deformation, keep_stage
 from hapticsim.kernels.motion.energy import FIRST, LARGE, POWER, SPARE, TOLERANCE, part_used, total_energy
 from hapticsim.kernels.motion.integrate import largest_gap, largest_rate, project
 from hapticsim.kernels.rows.row_table import FREE
@@ -34,8 +35,9 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
 
     Returns True when a contact pulls, or when rows need an impulse.
     """
+    begin_deformation(ws)
     det = stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
-    ws.work[FIRST] = ws.work[POWER]
+    keep_first(plan, ws)
     if m == 0:
         return False
     rank, now = state.rank[0], volume_of(plan, det, state.rank[0], state.order, ws.M)
@@ -46,7 +48,7 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
         if resolved == LOOKING and 0 < rank < state.rank[0]:
             return True
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
-        ws.work[FIRST] = ws.work[POWER]
+        keep_first(plan, ws)
     if ws.work[SPARE] > 0.0 or largest_of(ws.phi, ws.counts[HELD_ROWS], m) > GAP_PUT:
         close_or_hold(plan, state, inp, out, ws, t, m)
     pulls = row_forces(plan, state, ws, m, ws.du[0])
@@ -59,6 +61,14 @@ def evaluate_piece_start(plan, state, inp, out, ws, t, m, resolved):
     project_without_gain(plan, state, ws, m)
     ws.work[SPARE] = 0.0
     return pulls
+
+
+@inlined
+def keep_first(plan, ws):
+    """Keep what the first stage of a piece says besides accelerations."""
+    ws.work[FIRST] = ws.work[POWER]
+    if plan.yielding_forces != 0:
+        keep_stage(ws, 0)
 
 
 @kernel
@@ -179,7 +189,7 @@ def evaluate_anew(plan, state, inp, out, ws, t, m):
     if not volume_of(plan, det, state.rank[0], state.order, ws.M) > KEEP_CHOICE * state.volume[0]:
         choose_speeds(plan, state, ws, out, m, t)
         stage(plan, state, inp, ws, ws.q0, ws.u0, t, ws.dq[0], ws.du[0], m)
-    ws.work[FIRST] = ws.work[POWER]
+    keep_first(plan, ws)
 
 
 @kernel

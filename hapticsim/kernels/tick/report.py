@@ -11,6 +11,7 @@ from hapticsim.kernels.haptics.hand import bound_power, command_hand, sample_tor
 from hapticsim.kernels.haptics.oscillation import OSCILLATION, watch_swing
 from hapticsim.kernels.haptics.safety import ARMED_STRETCH, take_force_away
 from hapticsim.kernels.machine_code.jit import kernel
+from hapticsim.kernels.units import report_yielding
 
 STRETCH = int(Fault.STRETCH)
 
@@ -20,6 +21,7 @@ def report_sample(plan, state, inp, out, ws, m):
     """Write what holds at the start of the tick, with m rows imposed: forces, gaps, coupler, hand."""
     sample_coupler(plan, state, inp, out, ws)
     report(plan, state, out, ws, m)
+    report_yielding(plan, state, out, ws, 1)
 
 
 @kernel

@@ -12,6 +12,7 @@ from hapticsim.kernels.haptics.safety import asks_for_handle, update_safety
 from hapticsim.kernels.haptics.torque import sample_torques
 from hapticsim.kernels.machine_code.jit import kernel
 from hapticsim.kernels.memory.arrays import CHOICES, EVENTS, MAY_RESPOND, MODE, PIECES, TRIALS
+from hapticsim.kernels.motion.deformation import take_deformation
 from hapticsim.kernels.motion.energy import REFUSED, SPARE
 from hapticsim.kernels.motion.frames import place_frames
 from hapticsim.kernels.motion.stiffness import choose_method
@@ -27,6 +28,7 @@ def take_requests(plan, state, inp, out, ws):
     clear_tick(plan, out, ws)
     copy(state.q, ws.q0)
     copy(state.u, ws.u0)
+    take_deformation(state, ws)
     checkpoint(plan, state, ws)
     safety, was_refused = state.safety[MODE], state.energy[2] == REFUSED
     hx = hy = hz = 0.0
