@@ -18,7 +18,7 @@ help:
 	@echo "make test-long  benchmarks, studies, long random searches, further cases of the tests"
 	@echo "make check   ruff, mypy and the import rules"
 	@echo "make faults  try every kind of fault 25 times: time to zero force, largest force and step"
-	@echo "make fuzz    run 900 random scenes: no crash, no energy from nowhere, nothing in silence"
+	@echo "make fuzz    run 700 random scenes: no crash, no energy from nowhere, nothing in silence"
 	@echo "make bench   measure step, loop and dynamics"
 	@echo "make clean   remove .venv and what tools left behind"
 
@@ -48,9 +48,9 @@ faults: $(VENV)/.ready-test
 	@$(BIN)/python tools/fault_campaign.py
 
 fuzz: $(VENV)/.ready-test
-	@$(BIN)/python tools/fuzz_scenes.py --scenes 400
-	@$(BIN)/python tools/fuzz_scenes.py --stops --scenes 200
-	@$(BIN)/python tools/fuzz_scenes.py --friction --scenes 300
+	@$(BIN)/python tools/fuzz_scenes.py --scenes 300
+	@$(BIN)/python tools/fuzz_scenes.py --stops --scenes 150
+	@$(BIN)/python tools/fuzz_scenes.py --friction --scenes 250
 
 bench: $(VENV)/.ready-test
 	@for tool in step loop dynamics; do $(BIN)/python tools/bench_$$tool.py || exit 1; done

@@ -117,10 +117,22 @@ def any_scene(seed: int) -> dict[str, Any]:
             {"between": [f"s{i}", other], "compliance": any_law(rng), "friction": friction}
             for other in others
         ]
+    joints = [free(b["name"]) for b in bodies]
+    if rng.random() < 0.3:  # a stamp that falls on them, with a damper that may make ticks implicit
+        bodies.append(body("stamp", 10.0 ** rng.uniform(-1, 1), [1e-3] * 3))
+        shapes.append({"name": "foot", "kind": "sphere", "radius_m": 0.04, "body": "stamp"})
+        slide = {"name": "slide", "type": "prismatic", "parent": "world", "child": "stamp", "axis": [0, 0, 1]}
+        joints.append(
+            {**slide, "origin": {"xyz_m": [0.0, 0.0, 1.4]}, "damping_Ns_per_m": 10.0 ** rng.uniform(-1, 3.5)}
+        )
+        on = ["floor", *(f"s{i}" for i in range(len(kinds)))]
+        contacts += [
+            {"between": ["foot", other], "compliance": any_law(rng), "friction": 0.5} for other in on
+        ]
     return {
         "name": f"Thrown {seed}",
         "rate_Hz": int(rng.choice([500, 1000, 1000, 2000])),
-        "robot": {"bodies": bodies, "joints": [free(b["name"]) for b in bodies]},
+        "robot": {"bodies": bodies, "joints": joints},
         "shapes": shapes,
         "contacts": contacts,
         "initial": {"free": starts},

@@ -34,7 +34,7 @@ def event_words(kind: Event, subject: str, value: float) -> str:
     """
     match kind:
         case Event.TOUCH:
-            return f"{subject} touched, {value * 1e3:.3g} mJ lost"
+            return f"{subject} touched" + (f", {value * 1e3:.3g} mJ lost" if value else "")
         case Event.LEAVE:
             return f"{subject} left: it would have had to pull, or is past its edge"
         case Event.SELECT:

@@ -23,6 +23,7 @@ SCENES = [
     ("double_four_bar", CONSTRAINTS),
     ("explore_part", MESHES),
     ("gears", CONSTRAINTS | PAIRS | Feature.TREES),
+    ("soft_surfaces", PAIRS | Feature.TREES | Feature.COMPLIANCE),
     ("push_boxes", EDGES | PAIRS | STEPS | Feature.TREES | Feature.FRICTION),
 ]
 DEVICE = DeviceLimits(

@@ -29,7 +29,7 @@ read = compiled(read_packed, VECTOR, STATE)
 
 def drawn(rng: np.random.Generator) -> State:
     """A state of random sizes and contents."""
-    names = ("nq", "nu", "nk", "nc", "nb", "nw", "nr", "ni", "ng", "ns")
+    names = ("nq", "nu", "nk", "nc", "nb", "nw", "nr", "ni", "ng", "nd", "ns")
     sizes = {name: int(rng.integers(0, 5)) for name in names}
     values = {}
     for name, array in State.zeros(sizes).items():

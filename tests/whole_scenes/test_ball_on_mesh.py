@@ -212,7 +212,7 @@ def test_random_balls_on_random_meshes_never_sink_never_gain_energy_and_never_pa
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", range(1000, 2000, 100))
+@pytest.mark.parametrize("first", range(1000, 1400, 100))
 def test_random_balls_on_more_random_meshes(first):
     for found in random_meshes.throws(100, first, 1):
         assert not found.bad, found

@@ -179,14 +179,4 @@ def report_yielding(plan, state, out, ws, told):
         touches = int(push > 0.0)
         if told == 1 and touches != state.yields[k]:
             state.yields[k] = touches
-            record(out, TOUCH if touches == 1 else LEAVE, k, closing_speed(plan, k, touches, ws), 0.0)
-
-
-@inlined
-def closing_speed(plan, k, touches, ws):
-    """How fast [m/s] contact k closes which touches; 0 of one that leaves."""
-    if touches == 0:
-        return 0.0
-    own = ws.yielding[k]
-    vx, vy, vz = velocity_of_touch(plan, k, own[PLACE], own[PLACE + 1], own[PLACE + 2], ws)
-    return -(own[NORMAL] * vx + own[NORMAL + 1] * vy + own[NORMAL + 2] * vz)
+            record(out, TOUCH if touches == 1 else LEAVE, k, 0.0, 0.0)

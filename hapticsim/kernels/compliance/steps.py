@@ -17,14 +17,15 @@ SHORTEST = 1e-3  # of a tick: no piece to a touch is shorter
 NEARLY, SOON = 0.9, 0.02  # of the way to a touch on a round surface, as its gap bends; not so near [ticks]
 SWAYS, DECAYS = 0.1, 0.5  # [rad] of the fastest oscillation, and of the fastest decay, that a step goes
 MOST_STEPS = 64  # of a piece
-IMPLICIT, SHORTEST_IMPLICIT = 0.5, 1.0 / 16.0  # the same of an implicit piece; the shortest, in ticks
+IMPLICIT, SHORTEST_IMPLICIT = 0.2, 1.0 / 32.0  # the same of an implicit piece; the shortest, in ticks
 
 
 @kernel
 def time_to_touch(plan, k, phi, nx, ny, nz, x, y, z, ws):
     """When [s] the gap phi [m] of candidate k closes, by the rate and acceleration of the first stage; inf:
     never."""
-    a, b = plan.row_a[k], plan.row_b[k]
+    a, b, r = plan.row_a[k], plan.row_b[k], plan.row_length[k]
+    x, y, z = x + r * nx, y + r * ny, z + r * nz  # of a sphere the centre: it may spin
     ux, uy, uz, cx, cy, cz = motion(a, x, y, z, ws)
     vx, vy, vz, dx, dy, dz = motion(b, x, y, z, ws)
     ex, ey, ez = driven_acceleration(plan, a, x, y, z, ws.du[0], ws)

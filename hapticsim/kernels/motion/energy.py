@@ -22,7 +22,10 @@ from hapticsim.kernels.machine_code.jit import inlined, kernel
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA, STIFF_SPRINGS
 
 TOLERANCE = 1e-6  # of the energy scale and the kinetic energy
-SHARE = 1e-2  # of the work turned over in a tick, that its quadrature may miss; all of it for stiff springs
+SHARE = (
+    1e-2  # of the work turned over in a tick, that its quadrature may miss; all of it for stiff springs, and
+)
+# in implicit ticks where surfaces yield
 MEMORY = 10.0  # [s]
 LARGE, SMALL = 0.02, 1e-5  # parts that ask for shorter steps, the second when
 PLENTY = 0.02  # so much is used up
@@ -78,7 +81,8 @@ def begin_piece(plan, ws):
 @kernel
 def part_used(plan, ws, gain, turned):
     """A gain [J] beyond what quadrature may miss of the work turned over [J], in parts of what is allowed."""
-    share = 1.0 if ws.method[0] == STIFF_SPRINGS else SHARE
+    yields = plan.yielding_forces != 0 and ws.method[0] != RUNGE_KUTTA
+    share = 1.0 if ws.method[0] == STIFF_SPRINGS or yields else SHARE
     return (gain - share * turned) / (TOLERANCE * (plan.energy_scale + ws.energies[0]))
 
 
