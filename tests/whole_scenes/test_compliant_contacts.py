@@ -10,9 +10,15 @@ from scipy.integrate import solve_ivp
 
 import hapticsim as hs
 from hapticsim.codes import Event, Fault
+from hapticsim.haptics.coupler import DeviceLimits
+from hapticsim.kernels.memory.arrays import Workspace
 from hapticsim.kernels.motion.stiffness import RUNGE_KUTTA
+from tests.places import CONFIGS
 from tests.yielding import Law, any_scene, ball, body, box_on_slope, energy
 
+DEVICE = DeviceLimits(
+    max_force_N=12.0, max_stiffness_N_per_m=5000.0, max_damping_Ns_per_m=30.0, apparent_mass_kg=0.2
+)
 SOFT: Law = {"kind": "kelvin_voigt", "stiffness_N_per_m": 1e6, "damping_Ns_per_m": 100.0}
 HARD: Law = {"kind": "kelvin_voigt", "stiffness_N_per_m": 1e8, "damping_Ns_per_m": 1e3}
 HUNT: Law = {"kind": "hunt_crossley", "stiffness_N_per_m1_5": 1e7, "loss_s_per_m": 0.3}
@@ -235,3 +241,43 @@ def test_a_constraint_may_hold_beside_a_compliant_contact_that_rubs():
     sim.switch("mast", False)
     sim.step(2000)
     assert sum(c.force for c in sim.state.contacts) == pytest.approx(9.81, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2, 5, 8, 13])
+def test_a_tick_needs_nothing_that_the_one_before_left_in_the_workspace(seed: int | None):
+    """It is the same to the bit where the workspace holds NaN, and ones for integers."""
+    scene = hs.load(CONFIGS / "soft_surfaces.yaml" if seed is None else any_scene(seed))
+    used, fresh = hs.Simulation(scene), hs.Simulation(scene)
+    for tick in range(400):
+        fresh.restore(used.fork())
+        for sim in (used, fresh):
+            sim.step()
+        for (name, a), (_, b) in zip(used.fork().items(), fresh.fork().items(), strict=True):
+            np.testing.assert_array_equal(a, b, err_msg=f"{name}, tick {tick}")
+        for name in Workspace.__annotations__:
+            array = getattr(fresh._workspace, name)
+            array.fill(np.nan if array.dtype.kind == "f" else 1)
+        for name in ("M", "V", "A", "row_low", "row_high"):  # these say what is zero, always
+            getattr(fresh._workspace, name).fill(0)
+
+
+def test_the_pads_are_as_soft_as_they_say_and_the_tip_is_held_by_friction():
+    """Pressed down and then aside: rubber gives way by less than gel, and the tip sticks to both."""
+    for x, least, most in ((-0.06, 1e-4, 1e-3), (0.18, 2e-3, 2e-2)):
+        sim = hs.Simulation(hs.load(CONFIGS / "soft_surfaces.yaml", {"initial.q_m.x": x}))
+        sim.couple(DEVICE)
+        sim.set_device(np.zeros(3), np.zeros(3), 0.0005)
+        sim.arm()
+        sim.step(300)
+        for tick in range(3000):  # the hand goes down by 12 mm, which are 36 mm here, and 0.3 mm aside
+            down = np.array([0.0, 0.0, -0.012 * min(tick / 1500.0, 1.0)])
+            aside = np.array([1e-4 * max(tick / 1500.0 - 1.0, 0.0), 0.0, 0.0])
+            sim.set_device(down + aside, np.zeros(3), 0.0005)
+            sim.step()
+        (contact,) = (c for c in sim.state.contacts if c.a == "tip")
+        depth = -min(sim.gaps[k] for k, c in enumerate(sim.assembly.candidates) if c.a == "tip")
+        assert least < depth < most
+        assert 0.3 < contact.force
+        assert 0.0 < np.linalg.norm(contact.friction) < 0.3 * contact.force
+        assert abs(sim.state.u[:3]).max() < 1e-3
+        assert sim.state.fault == Fault.NONE
