@@ -142,7 +142,7 @@ def add_force(plan, frame, x, y, z, fx, fy, fz, ws):
 def add_yielding_forces(plan, state, ws):
     """Add the forces of all compliant contacts to ws.f; return their power [W]."""
     power = 0.0
-    for k in range(plan.contacts):
+    for k in range(ws.yielding.shape[0]):
         if plan.compliant[k] == 0 or ws.apart[k] > 0.0:
             recover(plan, k, ws)
             ws.yielding[k, TOUCHES] = 0.0
