@@ -130,7 +130,7 @@ def measure(seconds: float) -> Found:
 def show(console: Console, found: Found, before: Found | None) -> None:
     """Print the way of each box."""
     table = Table(box=SIMPLE, title=f"{found['seconds']:g} s on a ramp of 10 degrees", title_justify="left")
-    for column in ("", "way [m]", "creep [um/s]", "tick [us]"):
+    for column in ("", "way, m", "creep, um/s", "tick, us"):
         table.add_column(column, justify="right" if column else "left", no_wrap=True)
     for name, box in found["boxes"].items():
         table.add_row(name, f"{box['way_m']:.3g}", f"{box['um_per_s']:.3g}", f"{box['tick_us']:.1f}")

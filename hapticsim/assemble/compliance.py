@@ -16,7 +16,7 @@ from hapticsim.model.scene import TIME_STEPPING, ContactPair, Scene
 
 NUMBERS = 8  # of a law (kernels/compliance/law.py)
 STRIKES = 1.0  # [m/s] at which what is struck has to be slow enough for the steps of a tick
-MOST_STEPS, SWAYS, DECAYS = 64, 0.4, 1.0  # as kernels/compliance/steps.py
+MOST_STEPS, SWAYS, DECAYS = 64, 0.4, 1.0  # steps that long are stable; steps.py takes shorter ones if it can
 
 
 def plan_of_compliance(

@@ -23,17 +23,19 @@ class KelvinVoigt(LawEntry):
     """A spring and a damper side by side: ``f = K d + D d_dot``, with d the depth."""
 
     kind: Literal["kelvin_voigt"] = Field(description="kelvin_voigt")
-    stiffness_N_per_m: Positive = Field(description="K")
-    damping_Ns_per_m: NotNegative = Field(default=0.0, description="D")
+    stiffness_N_per_m: Positive = Field(description="stiffness K")
+    damping_Ns_per_m: NotNegative = Field(default=0.0, description="damping D")
 
 
 class HuntCrossley(LawEntry):
     """Spheres that lose a part of their speed in proportion to it: ``f = K d^1.5 (1 + a d_dot)``."""
 
     kind: Literal["hunt_crossley"] = Field(description="hunt_crossley")
-    stiffness_N_per_m1_5: Positive = Field(description="K, in newtons per metre to the power of 1.5")
+    stiffness_N_per_m1_5: Positive = Field(
+        description="stiffness K, in newtons per metre to the power of 1.5"
+    )
     loss_s_per_m: NotNegative = Field(
-        default=0.0, description="a; slow impacts are thrown back with 1 - 2/3 a v of their speed v"
+        default=0.0, description="loss a: slow impacts are thrown back with 1 - 2/3 a v of their speed v"
     )
 
 
@@ -41,9 +43,11 @@ class AzadFeatherstone(LawEntry):
     """Hertz's spring with a damper that grows with the area of contact: ``f = K d^1.5 + D d^0.5 d_dot``."""
 
     kind: Literal["azad_featherstone"] = Field(description="azad_featherstone")
-    stiffness_N_per_m1_5: Positive = Field(description="K, in newtons per metre to the power of 1.5")
+    stiffness_N_per_m1_5: Positive = Field(
+        description="stiffness K, in newtons per metre to the power of 1.5"
+    )
     damping_Ns_per_m1_5: NotNegative = Field(
-        default=0.0, description="D, in newton seconds per metre to the power of 1.5"
+        default=0.0, description="damping D, in newton seconds per metre to the power of 1.5"
     )
 
 
